@@ -1,0 +1,1 @@
+//! GDTW: continuous-time, regularised, constrained time warping.

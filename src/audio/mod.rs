@@ -1,0 +1,5 @@
+//! Recordings: decoding, mixing to mono, resampling.
+
+mod clip;
+
+pub use clip::AudioClip;

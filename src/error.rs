@@ -1,0 +1,113 @@
+//! The one error type of the library: each message names the file or parameter, the cause and the remedy.
+
+use std::path::{Path, PathBuf};
+
+/// Result with the library's [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Everything that can go wrong. Messages are one sentence or two, fit to show to a user as they are.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The operating system refused to read or write.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What was tried: "read", "write", "create" …
+        action: &'static str,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The file is damaged, or not what its name says.
+    #[error("{}: {cause}; {remedy}", path.display())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        cause: String,
+        /// What the user can do.
+        remedy: String,
+    },
+    /// The file is sound but uses something that is not supported.
+    #[error("{}: {cause} is not supported; {remedy}", path.display())]
+    Unsupported {
+        /// The file.
+        path: PathBuf,
+        /// The codec, format or feature.
+        cause: String,
+        /// What the user can do.
+        remedy: String,
+    },
+    /// The file or request is larger than the program accepts.
+    #[error("{}: {cause}; {remedy}", path.display())]
+    Limit {
+        /// The file.
+        path: PathBuf,
+        /// What is too large, with the limit.
+        cause: String,
+        /// What the user can do.
+        remedy: String,
+    },
+    /// The content cannot be aligned: silence, no notes and the like.
+    #[error("{subject}: {cause}; {remedy}")]
+    Unsuitable {
+        /// The file or signal.
+        subject: String,
+        /// Why it cannot be used.
+        cause: String,
+        /// What the user can do.
+        remedy: String,
+    },
+    /// A parameter lies outside its legal range.
+    #[error("{name} is {value}, but must be {allowed}")]
+    Invalid {
+        /// The parameter as the user knows it.
+        name: String,
+        /// The value given.
+        value: String,
+        /// The legal range.
+        allowed: String,
+    },
+    /// The constraints of an alignment problem contradict each other.
+    #[error("no alignment satisfies the constraints: {reason}")]
+    Infeasible {
+        /// Which anchors or bounds conflict.
+        reason: String,
+    },
+    /// The user cancelled.
+    #[error("cancelled")]
+    Cancelled,
+}
+
+impl Error {
+    /// An [`Error::Io`] for `path`.
+    pub fn io(action: &'static str, path: impl AsRef<Path>, source: std::io::Error) -> Self {
+        Self::Io { path: path.as_ref().to_owned(), action, source }
+    }
+
+    /// An [`Error::Malformed`] for `path`.
+    pub fn malformed(path: impl AsRef<Path>, cause: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self::Malformed { path: path.as_ref().to_owned(), cause: cause.into(), remedy: remedy.into() }
+    }
+
+    /// An [`Error::Unsupported`] for `path`.
+    pub fn unsupported(path: impl AsRef<Path>, cause: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self::Unsupported { path: path.as_ref().to_owned(), cause: cause.into(), remedy: remedy.into() }
+    }
+
+    /// An [`Error::Limit`] for `path`.
+    pub fn limit(path: impl AsRef<Path>, cause: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self::Limit { path: path.as_ref().to_owned(), cause: cause.into(), remedy: remedy.into() }
+    }
+
+    /// An [`Error::Unsuitable`] about `subject`.
+    pub fn unsuitable(subject: impl Into<String>, cause: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self::Unsuitable { subject: subject.into(), cause: cause.into(), remedy: remedy.into() }
+    }
+
+    /// An [`Error::Invalid`] about the parameter `name`.
+    pub fn invalid(name: impl Into<String>, value: impl ToString, allowed: impl Into<String>) -> Self {
+        Self::Invalid { name: name.into(), value: value.to_string(), allowed: allowed.into() }
+    }
+}

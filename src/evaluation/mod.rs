@@ -1,0 +1,1 @@
+//! Ground truths and metrics.

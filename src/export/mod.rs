@@ -1,0 +1,1 @@
+//! Writing alignments: one file per format.

@@ -1,0 +1,16 @@
+//! Agogic aligns a recording of a performance with its score.
+
+pub mod alignment;
+#[cfg(feature = "gui")]
+pub mod app;
+pub mod audio;
+pub mod cli;
+pub mod error;
+pub mod evaluation;
+pub mod export;
+pub mod features;
+pub mod job;
+pub mod score;
+pub mod time;
+
+pub use error::{Error, Result};

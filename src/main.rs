@@ -1,0 +1,3 @@
+//! The `agogic` program.
+
+fn main() {}

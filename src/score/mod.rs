@@ -1,0 +1,1 @@
+//! Scores: Standard MIDI Files, tempo maps, synthesis.

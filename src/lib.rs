@@ -5,11 +5,13 @@ pub mod alignment;
 pub mod app;
 pub mod audio;
 pub mod cli;
+pub mod config;
 pub mod error;
 pub mod evaluation;
 pub mod export;
 pub mod features;
 pub mod job;
+pub mod result;
 pub mod score;
 pub mod time;
 

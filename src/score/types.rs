@@ -1,0 +1,109 @@
+//! The score as data: notes, tempo, meter, keys, pedal.
+
+use super::meter::MeterMap;
+use super::tempo::TempoMap;
+
+/// One sounding note of the score. Percussion is not among them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Note {
+    /// MIDI pitch, 60 = middle C.
+    pub pitch: u8,
+    /// 1 to 127.
+    pub velocity: u8,
+    /// MIDI channel, 0 to 15.
+    pub channel: u8,
+    /// Track of the file the note stands in, from 0.
+    pub track: u16,
+    /// Where it begins.
+    pub onset_tick: u64,
+    /// Where it ends, later than `onset_tick`.
+    pub offset_tick: u64,
+    /// `onset_tick` in seconds of the score's own tempo.
+    pub onset_s: f64,
+    /// `offset_tick` in seconds of the score's own tempo.
+    pub offset_s: f64,
+}
+
+/// The sustain pedal of a channel goes down or up.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PedalChange {
+    /// When.
+    pub tick: u64,
+    /// Which channel, 0 to 15.
+    pub channel: u8,
+    /// Controller value, 0 to 127; 64 and more is down.
+    pub value: u8,
+}
+
+/// The General MIDI program of a channel from a tick on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ProgramChange {
+    /// When.
+    pub tick: u64,
+    /// Which channel, 0 to 15.
+    pub channel: u8,
+    /// 0 to 127.
+    pub program: u8,
+}
+
+/// A key signature from a tick on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct KeySignature {
+    /// When.
+    pub tick: u64,
+    /// Sharps (positive) or flats (negative), -7 to 7.
+    pub accidentals: i8,
+    /// Minor mode.
+    pub minor: bool,
+}
+
+/// A score: what a MIDI file says, with times in ticks, beats, bars and seconds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Score {
+    /// Title, if the file has one.
+    pub title: Option<String>,
+    /// Notes by onset, then pitch, then channel. Never empty.
+    pub notes: Vec<Note>,
+    /// Ticks, beats and seconds.
+    pub tempo: TempoMap,
+    /// Bars.
+    pub meter: MeterMap,
+    /// Key signatures in order.
+    pub keys: Vec<KeySignature>,
+    /// Sustain pedal in order.
+    pub pedal: Vec<PedalChange>,
+    /// Programs in order.
+    pub programs: Vec<ProgramChange>,
+}
+
+impl Score {
+    /// Distinct onset times in seconds, increasing.
+    pub fn onsets_s(&self) -> Vec<f64> {
+        distinct(self.notes.iter().map(|note| note.onset_s))
+    }
+
+    /// Distinct onset and offset times in seconds, increasing: where what sounds changes.
+    pub fn change_points_s(&self) -> Vec<f64> {
+        distinct(self.notes.iter().flat_map(|note| [note.onset_s, note.offset_s]))
+    }
+
+    /// Time of the first onset.
+    pub fn first_onset_s(&self) -> f64 {
+        self.notes.first().map_or(0.0, |note| note.onset_s)
+    }
+
+    /// Time of the last note's end.
+    pub fn end_s(&self) -> f64 {
+        self.notes.iter().map(|note| note.offset_s).fold(0.0, f64::max)
+    }
+}
+
+/// Times closer than this are the same moment of the score, whatever rounding made of them.
+const SAME_MOMENT_S: f64 = 1e-6;
+
+fn distinct(times: impl Iterator<Item = f64>) -> Vec<f64> {
+    let mut sorted: Vec<f64> = times.collect();
+    sorted.sort_by(f64::total_cmp);
+    sorted.dedup_by(|later, earlier| *later - *earlier < SAME_MOMENT_S);
+    sorted
+}

@@ -4,6 +4,7 @@ pub mod alignment;
 #[cfg(feature = "gui")]
 pub mod app;
 pub mod audio;
+#[cfg(any())]
 pub mod cli;
 pub mod config;
 pub mod error;

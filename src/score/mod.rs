@@ -1,9 +1,13 @@
 //! Scores: Standard MIDI Files, tempo maps, bars, synthesis.
 
+mod chunks;
 mod meter;
+mod midi;
 mod tempo;
+mod track;
 mod types;
 
-pub use meter::{BarPosition, MeterMap, TimeSignature};
+pub use meter::{BarPosition, Beat, MeterMap, TimeSignature};
+pub use midi::{LARGEST_MIDI_BYTES, LONGEST_SCORE_S, SHORTEST_NOTE_S};
 pub use tempo::{DEFAULT_MICROS_PER_BEAT, Division, TempoChange, TempoMap};
-pub use types::{KeySignature, Note, PedalChange, ProgramChange, Score};
+pub use types::{KeySignature, Note, PedalChange, ProgramChange, Score, ScoreBeat};

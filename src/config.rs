@@ -5,18 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-
-/// Which features of the audio are compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum FeatureKind {
-    /// Constant-Q spectrum, 48 semitones from MIDI 36.
-    Cqt,
-    /// Twelve pitch classes.
-    Chroma,
-    /// 128 mel bands.
-    Mel,
-}
+pub use crate::features::FeatureKind;
 
 /// Which algorithm finds the warp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -1,0 +1,71 @@
+//! Fills feature rows in parallel, with progress and cancellation.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rayon::prelude::*;
+
+use crate::error::Result;
+use crate::job::JobContext;
+
+/// Frames between two progress reports: a few hundred microseconds of work.
+const BLOCK: usize = 32;
+
+/// Calls `fill(scratch, frame, row)` for every row of `dim` values, in parallel. Scratch made by `scratch` is reused.
+pub(super) fn fill_rows<S>(
+    ctx: &JobContext,
+    rows: &mut [f32],
+    dim: usize,
+    scratch: impl Fn() -> S + Sync + Send,
+    fill: impl Fn(&mut S, usize, &mut [f32]) + Sync,
+) -> Result<()> {
+    let frames = rows.len() / dim;
+    let done = AtomicUsize::new(0);
+    rows.par_chunks_mut(BLOCK * dim).enumerate().try_for_each_init(scratch, |scratch, (block, rows)| {
+        ctx.check()?;
+        for (offset, row) in rows.chunks_exact_mut(dim).enumerate() {
+            fill(scratch, block * BLOCK + offset, row);
+        }
+        let block_frames = rows.len() / dim;
+        let done = done.fetch_add(block_frames, Ordering::Relaxed) + block_frames;
+        ctx.report("features", done as f32 / frames as f32)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Error;
+
+    #[test]
+    fn every_row_is_filled_once_with_its_own_index() {
+        let mut rows = vec![0.0; 3 * 101];
+        fill_rows(
+            &JobContext::new(),
+            &mut rows,
+            3,
+            || (),
+            |(), frame, row| row.iter_mut().for_each(|v| *v += frame as f32),
+        )
+        .unwrap();
+        assert!(rows.chunks(3).enumerate().all(|(frame, row)| row == [frame as f32; 3]));
+    }
+
+    #[test]
+    fn cancellation_stops_the_work() {
+        let ctx = JobContext::new();
+        let inner = ctx.clone();
+        let mut rows = vec![0.0; 10_000];
+        let outcome = fill_rows(
+            &ctx,
+            &mut rows,
+            1,
+            || (),
+            |(), _, row| {
+                inner.cancel();
+                row[0] = 1.0;
+            },
+        );
+        assert!(matches!(outcome, Err(Error::Cancelled)));
+        assert!(rows.contains(&0.0));
+    }
+}

@@ -3,6 +3,7 @@
 pub mod alignment;
 #[cfg(feature = "gui")]
 pub mod app;
+pub mod atomic_file;
 pub mod audio;
 #[cfg(any())]
 pub mod cli;

@@ -3,6 +3,7 @@
 mod chroma;
 mod cqt;
 mod decibel;
+mod decimate;
 mod dot;
 mod extract;
 mod feature_seq;

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::result::Alignment;
 use crate::score::Score;
 
 /// Score times closer than this are one row: the scorer's rule.
@@ -35,6 +36,16 @@ impl TimeMap {
         }
         let (score_s, performance_s) = pairs.into_iter().unzip();
         Ok(Self { score_s, performance_s })
+    }
+
+    /// What an alignment says at the score's change points: the same pairs that the CSV export holds.
+    pub fn of_alignment(score: &Score, alignment: &Alignment) -> Self {
+        let mut score_s = score.change_points_s();
+        if score_s.len() < 2 {
+            score_s.push(score.end_s() + 1.0);
+        }
+        let performance_s = score_s.iter().map(|&s| alignment.warp.at(s)).collect();
+        Self { score_s, performance_s }
     }
 
     /// How many pairs there are, at least two.

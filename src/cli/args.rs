@@ -1,6 +1,6 @@
 //! What was typed, as clap reads it, and how it becomes validated settings.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -38,6 +38,8 @@ pub enum Command {
     Demo(DemoArgs),
     /// Run the benchmarks.
     Bench(BenchArgs),
+    /// List the formats that results can be written in.
+    Formats,
     /// Print a completion script for a shell.
     Completions {
         /// bash, zsh, fish, elvish or powershell.
@@ -75,15 +77,12 @@ pub struct AlignArgs {
 /// How results are written.
 #[derive(Debug, Args)]
 pub struct WritingArgs {
-    /// Format of the output, whatever its extension.
-    #[arg(long, value_parser = parse_format, value_name = "NAME", help = format_help())]
+    /// Format of the output, whatever its extension; `agogic formats` lists them.
+    #[arg(long, value_parser = parse_format, value_name = "NAME")]
     pub format: Option<Format>,
     /// One CSV row per score change point, or per note.
     #[arg(long, value_enum, default_value = "change")]
     pub per: PerArg,
-    /// Aligned MIDI with a flat tempo and absolute times instead of a tempo map that follows the performance.
-    #[arg(long)]
-    pub flat_tempo: bool,
 }
 
 /// How to align.
@@ -248,6 +247,18 @@ pub enum AlignerArg {
     Dtw,
 }
 
+impl WritingArgs {
+    /// The format for a file, or for stdout.
+    pub fn format_for(&self, output: Option<&Path>) -> Result<Format> {
+        let format = match (self.format, output) {
+            (Some(format), _) => format,
+            (None, Some(path)) => Format::from_extension(path)?,
+            (None, None) => Format::Csv,
+        };
+        Ok(if format == Format::Csv && self.per == PerArg::Note { Format::NotesCsv } else { format })
+    }
+}
+
 impl SettingsArgs {
     /// The settings that were typed, checked.
     pub fn settings(&self) -> Result<Settings> {
@@ -286,15 +297,7 @@ fn parse_anchor(text: &str) -> std::result::Result<Anchor, String> {
 }
 
 fn parse_format(text: &str) -> std::result::Result<Format, String> {
-    Format::from_name(text).ok_or_else(|| format!("no such format; there are: {}", format_names()))
-}
-
-fn format_names() -> String {
-    Format::ALL.iter().map(|format| format.name()).collect::<Vec<_>>().join(", ")
-}
-
-fn format_help() -> String {
-    format!("Format of the output, whatever its extension: {}", format_names())
+    Format::by_name(text).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

@@ -7,12 +7,13 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::align;
 use super::args::BatchArgs;
 use crate::atomic_file::write_bytes_atomically;
 use crate::config::Settings;
 use crate::error::{Error, Result};
-use crate::evaluation::{self, PieceResult, Report};
-use crate::export::{self, ExportInput, ExportOptions, Format};
+use crate::evaluation::{PieceResult, Report};
+use crate::export::Format;
 use crate::job::JobContext;
 use crate::pipeline::align_files;
 use manifest::Row;
@@ -21,8 +22,7 @@ use record::Record;
 pub(super) fn run(ctx: &JobContext, quiet: bool, args: &BatchArgs) -> Result<()> {
     let plan = Plan {
         settings: args.settings.settings()?,
-        format: args.writing.format.unwrap_or(Format::AgogicCsv),
-        options: args.writing.options(),
+        format: args.writing.format_for(None)?,
         out_dir: &args.out_dir,
     };
     if args.jobs == Some(0) {
@@ -39,7 +39,6 @@ pub(super) fn run(ctx: &JobContext, quiet: bool, args: &BatchArgs) -> Result<()>
 struct Plan<'a> {
     settings: Settings,
     format: Format,
-    options: ExportOptions,
     out_dir: &'a Path,
 }
 
@@ -81,20 +80,15 @@ fn tell(quiet: bool, finished: usize, total: usize, row: &Row, outcome: &Result<
 fn run_row(ctx: &JobContext, plan: &Plan<'_>, row: &Row) -> Result<Record> {
     let output = plan.out_dir.join(format!("{}.{}", row.name, plan.format.extension()));
     let record_path = plan.out_dir.join(format!("{}.record.json", row.name));
-    let inputs = record::Inputs::of(row, &plan.settings, plan.format, &plan.options)?;
+    let inputs = record::Inputs::of(row, &plan.settings, plan.format)?;
     if let Some(record) = Record::read(&record_path).filter(|record| record.inputs == inputs && output.is_file()) {
         return Ok(Record { resumed: true, ..record });
     }
-    let truth = row.truth.as_deref().map(evaluation::read_ground_truth).transpose()?;
+    let truth = row.truth.as_deref().map(|truth| align::read_truth(truth, &row.score)).transpose()?;
     let outcome = align_files(ctx, &row.audio, &row.score, &plan.settings)?;
-    let metrics = truth.as_ref().map(|truth| super::align::measure(&outcome, truth)).transpose()?;
-    let input = ExportInput {
-        score: &outcome.score,
-        alignment: &outcome.alignment,
-        reference: truth.as_ref(),
-        metrics: metrics.as_ref(),
-    };
-    write_bytes_atomically(&output, &export::render(plan.format, &input, &plan.options)?)?;
+    let metrics = truth.as_ref().map(|truth| align::measure(&outcome, truth));
+    let input = align::export_input(&outcome, truth.as_ref(), metrics.as_ref());
+    write_bytes_atomically(&output, &plan.format.exporter().render(&input)?)?;
     let record = Record::new(inputs, &outcome, metrics);
     write_bytes_atomically(&record_path, super::summary::to_json(&record).as_bytes())?;
     Ok(record)
@@ -111,11 +105,11 @@ fn report(rows: &[Row], outcomes: Vec<Option<Result<Record>>>, json: bool) -> Re
             _ => failed += 1,
         }
     }
-    let report = Report { pieces };
+    let report = Report::new(pieces);
     if json {
         super::print(format!("{}\n", super::summary::to_json(&report)).as_bytes())?;
     } else if !report.pieces.is_empty() {
-        super::print(report.markdown().as_bytes())?;
+        super::print(report.to_markdown().as_bytes())?;
     }
     if failed > 0 {
         let cause = format!("{failed} of {} pairs failed", rows.len());

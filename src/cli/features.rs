@@ -10,7 +10,7 @@ use crate::config::Settings;
 use crate::error::{Error, Result};
 use crate::features::{FeatureParams, FeatureSeq, extract};
 use crate::job::JobContext;
-use crate::score::{Score, SoundFont, synthesise};
+use crate::score::{Score, SoundFont, SynthParams, synthesise};
 
 pub(super) fn run(ctx: &JobContext, args: &FeaturesArgs) -> Result<()> {
     let extension = extension(&args.output);
@@ -28,7 +28,8 @@ pub(super) fn run(ctx: &JobContext, args: &FeaturesArgs) -> Result<()> {
 fn load(ctx: &JobContext, args: &FeaturesArgs) -> Result<AudioClip> {
     if matches!(extension(&args.input).as_str(), "mid" | "midi" | "smf") {
         let score = Score::read(&args.input)?;
-        return synthesise(ctx, &score, &SoundFont::load(args.soundfont.as_deref())?);
+        let params = SynthParams { soundfont: SoundFont::load(args.soundfont.as_deref())?, ..SynthParams::default() };
+        return synthesise(ctx, &score, &params);
     }
     Ok(audio::decode(ctx, &args.input)?.clip)
 }

@@ -17,6 +17,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser};
 
 use crate::error::{Error, Result};
+use crate::export::Format;
 use crate::job::JobContext;
 use args::{Cli, Command};
 
@@ -51,6 +52,7 @@ fn run(ctx: &JobContext, quiet: bool, command: Command) -> Result<()> {
         Command::Batch(args) => batch::run(ctx, quiet, &args),
         Command::Demo(args) => demo::run(quiet, &args),
         Command::Bench(args) => bench::run(ctx, &args),
+        Command::Formats => print(format!("{}\n", Format::help()).as_bytes()),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "agogic", &mut script);

@@ -4,7 +4,7 @@ use super::args::SynthArgs;
 use crate::audio::write_wav;
 use crate::error::Result;
 use crate::job::JobContext;
-use crate::score::{Score, SoundFont, system_soundfonts};
+use crate::score::{Score, SoundFont, SynthParams, synthesise, system_soundfonts};
 
 pub(super) fn run(ctx: &JobContext, args: &SynthArgs) -> Result<()> {
     if args.list_soundfonts {
@@ -13,7 +13,7 @@ pub(super) fn run(ctx: &JobContext, args: &SynthArgs) -> Result<()> {
     }
     let (Some(score), Some(output)) = (&args.score, &args.output) else { return Ok(()) };
     let score = Score::read(score)?;
-    let soundfont = SoundFont::load(args.soundfont.as_deref())?;
-    let clip = crate::score::synthesise(ctx, &score, &soundfont)?;
+    let params = SynthParams { soundfont: SoundFont::load(args.soundfont.as_deref())?, ..SynthParams::default() };
+    let clip = synthesise(ctx, &score, &params)?;
     write_wav(output, &clip)
 }

@@ -3,6 +3,7 @@
 mod confidence;
 mod frame_stage;
 mod notes;
+mod retiming;
 mod timing;
 
 use std::path::Path;
@@ -25,6 +26,8 @@ pub struct Outcome {
     pub score: Score,
     /// The alignment.
     pub alignment: Alignment,
+    /// Samples per second of the recording as it was stored.
+    pub recording_rate: u32,
     /// How long each stage took.
     pub times: Vec<StageTime>,
 }
@@ -43,11 +46,11 @@ pub fn align_files(ctx: &JobContext, recording: &Path, score: &Path, settings: &
     settings.validate()?;
     let mut watch = Stopwatch::default();
     let parsed = watch.time("score", || Score::read(score))?;
-    let clip = watch.time("decoding", || audio::decode(ctx, recording))?.clip;
+    let decoded = watch.time("decoding", || audio::decode(ctx, recording))?;
     let (recording, score) = (file_name(recording), file_name(score));
-    let recording = Named { name: &recording, content: &clip };
+    let recording = Named { name: &recording, content: &decoded.clip };
     let alignment = align(ctx, recording, Named { name: &score, content: &parsed }, settings, &mut watch)?;
-    Ok(Outcome { score: parsed, alignment, times: watch.into_times() })
+    Ok(Outcome { score: parsed, alignment, recording_rate: decoded.source.sample_rate, times: watch.into_times() })
 }
 
 /// Aligns a decoded recording with a score.

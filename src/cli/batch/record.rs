@@ -9,7 +9,7 @@ use super::manifest::Row;
 use crate::config::Settings;
 use crate::error::{Error, Result};
 use crate::evaluation::Metrics;
-use crate::export::{ExportOptions, Format};
+use crate::export::Format;
 use crate::pipeline::Outcome;
 
 /// Everything the outputs of a row depend on.
@@ -17,7 +17,7 @@ use crate::pipeline::Outcome;
 pub(super) struct Inputs {
     program: String,
     settings: Settings,
-    writing: String,
+    format: String,
     files: Vec<FileState>,
 }
 
@@ -29,12 +29,12 @@ struct FileState {
 }
 
 impl Inputs {
-    pub(super) fn of(row: &Row, settings: &Settings, format: Format, options: &ExportOptions) -> Result<Self> {
+    pub(super) fn of(row: &Row, settings: &Settings, format: Format) -> Result<Self> {
         let paths = [Some(&row.audio), Some(&row.score), row.truth.as_ref(), settings.soundfont.as_ref()];
         Ok(Self {
             program: concat!("agogic ", env!("CARGO_PKG_VERSION")).to_owned(),
             settings: settings.clone(),
-            writing: format!("{} {options:?}", format.name()),
+            format: format.name().to_owned(),
             files: paths.into_iter().flatten().map(|path| FileState::of(path)).collect::<Result<_>>()?,
         })
     }

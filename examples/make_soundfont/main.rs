@@ -29,8 +29,8 @@ struct Layer {
 }
 
 const LAYERS: [Layer; 2] = [
-    Layer { name: "soft", hardness: 0.35, shades: [(30, Some(0.45)), (48, Some(0.8)), (66, None)] },
-    Layer { name: "loud", hardness: 0.95, shades: [(84, Some(0.5)), (104, Some(0.9)), (127, None)] },
+    Layer { name: "soft", hardness: 0.3, shades: [(30, Some(0.45)), (48, Some(0.8)), (66, None)] },
+    Layer { name: "loud", hardness: 0.95, shades: [(84, Some(0.85)), (104, Some(1.5)), (127, None)] },
 ];
 
 fn main() -> std::io::Result<()> {
@@ -86,7 +86,11 @@ fn zone_generators(key: u8, cutoff_hz: Option<f64>) -> Vec<(u16, i16)> {
     let decay_s = 9.226 / fundamental_rate(key);
     // The highest strings have no dampers.
     let release_s = if key > 90 { 1.2 } else { 0.25 + 0.35 * (f64::from(90 - key) / 69.0) };
+    // Left out, delay, attack and hold would be a millisecond each.
     let mut generators = vec![
+        (generator::VOLUME_DELAY, i16::MIN),
+        (generator::VOLUME_ATTACK, i16::MIN),
+        (generator::VOLUME_HOLD, i16::MIN),
         (generator::VOLUME_DECAY, timecents(decay_s)),
         (generator::VOLUME_SUSTAIN, 1000),
         (generator::VOLUME_RELEASE, timecents(release_s)),

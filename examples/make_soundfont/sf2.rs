@@ -34,6 +34,12 @@ pub struct Zone {
 pub mod generator {
     /// Low-pass cutoff in absolute cents.
     pub const FILTER_CUTOFF: u16 = 8;
+    /// Delay of the volume in timecents.
+    pub const VOLUME_DELAY: u16 = 33;
+    /// Attack of the volume in timecents.
+    pub const VOLUME_ATTACK: u16 = 34;
+    /// Hold of the volume in timecents.
+    pub const VOLUME_HOLD: u16 = 35;
     /// Decay of the volume in timecents.
     pub const VOLUME_DECAY: u16 = 36;
     /// Fall of the volume at the end of the decay in centibels.

@@ -43,7 +43,9 @@ impl Partial {
     pub fn phasor(&self, t: f64) -> (f64, f64) {
         let decay =
             (1.0 - self.slow_share) * (-self.fast_rate * t).exp() + self.slow_share * (-self.slow_rate * t).exp();
-        let scale = self.amplitude * decay / self.string_hz.len() as f64;
+        // The felt takes a moment to let the string go.
+        let rise = 1.0 - (-t / CONTACT_S).exp();
+        let scale = self.amplitude * decay * rise / self.string_hz.len() as f64;
         let (re, im) = self.string_hz.iter().fold((0.0, 0.0), |(re, im), hz| {
             let (sin, cos) = (TAU * hz * t).sin_cos();
             (re + cos, im + sin)
@@ -56,6 +58,9 @@ impl Partial {
         self.string_hz.iter().sum::<f64>() / self.string_hz.len() as f64
     }
 }
+
+/// How fast the sound of a blow rises, in seconds.
+const CONTACT_S: f64 = 0.000_25;
 
 /// Frequency of a key in equal temperament, A4 = 440 Hz.
 pub fn key_hz(key: u8) -> f64 {

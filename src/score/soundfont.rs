@@ -194,4 +194,4 @@ fn soundfonts_in(folders: &[PathBuf]) -> Vec<PathBuf> {
 
 #[cfg(test)]
 #[path = "soundfont_tests.rs"]
-mod tests;
+pub(in crate::score) mod tests;

@@ -4,6 +4,18 @@ use super::*;
 use crate::job::JobContext;
 use crate::score::{Score, SynthParams, synthesise};
 
+/// The built-in font with one generator, which it must have, set to another value everywhere.
+pub(in crate::score) fn builtin_with(generator: u16, amount: i16) -> SoundFont {
+    let mut bytes = BUILTIN_BYTES.to_vec();
+    let igen = bytes.windows(4).rposition(|w| w == b"igen").unwrap() + 8;
+    let shdr = bytes.windows(4).rposition(|w| w == b"shdr").unwrap();
+    for entry in bytes[igen..shdr].chunks_exact_mut(4).filter(|e| e[..2] == generator.to_le_bytes()) {
+        entry[2..].copy_from_slice(&amount.to_le_bytes());
+    }
+    let font = parse(Path::new("changed.sf2"), &mut Cursor::new(bytes)).unwrap();
+    SoundFont { font: Arc::new(font), path: None }
+}
+
 fn in_folder(name: &str, bytes: &[u8]) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);

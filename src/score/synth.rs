@@ -2,7 +2,8 @@
 //!
 //! The synthesizer works in blocks and starts notes at block boundaries only. Notes are therefore shared out among
 //! [`BLOCK`] synthesizers, one for each place of an onset within the block grid, and the grid of each is shifted by
-//! that place: every note begins exactly at its sample. The synthesizers are independent and run in parallel.
+//! that place: every note begins exactly at its sample. How late the SoundFont itself speaks is measured and made up
+//! for. The synthesizers are independent and run in parallel.
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -59,7 +60,8 @@ pub fn synthesise_mapped(
         return Err(Error::invalid("length of the synthesised score", format!("{end_s} s"), allowed));
     }
     let length = seconds_to_samples(end_s, rate);
-    let mut players = share_out(score, params, time_map)?;
+    let latency = latency_samples(params)?;
+    let mut players = share_out(score, params, &|second| time_map(second) * f64::from(rate), latency)?;
     let mut samples = vec![0.0; length + BLOCK];
     let mut start = 0;
     while start < length {
@@ -89,6 +91,11 @@ const CHUNK_BLOCKS: usize = 8192;
 const LONGEST_CLIP_S: f64 = 3.0 * LONGEST_SCORE_S;
 /// Softer notes than this are played at this velocity: the synthesizer would drop the very softest.
 const SOFTEST_VELOCITY: u8 = 12;
+/// What is played to measure how late a SoundFont speaks, for how long, and when it is heard.
+const PROBE_PITCHES: [u8; 5] = [48, 55, 60, 67, 72];
+const PROBE_VELOCITY: u8 = 80;
+const PROBE_S: f64 = 0.1;
+const HEARD_SHARE_OF_PEAK: f32 = 0.05;
 const SUSTAIN_PEDAL: i32 = 64;
 const PEDAL_DOWN_FROM: u8 = 64;
 
@@ -119,9 +126,34 @@ struct Player {
     struck_by: HashMap<(u8, u8), usize>,
 }
 
-/// Builds the players, each with the notes whose onsets fall on its place in the block grid.
-fn share_out(score: &Score, params: &SynthParams, time_map: &dyn Fn(f64) -> f64) -> Result<Vec<Player>> {
-    let sample_of = |second: f64| (time_map(second) * f64::from(params.sample_rate)).round();
+/// Samples by which the SoundFont speaks late: silence at the start of its samples, delay of its envelopes.
+fn latency_samples(params: &SynthParams) -> Result<usize> {
+    let mut latencies = Vec::new();
+    for pitch in PROBE_PITCHES {
+        let on = Action::NoteOn { note: 0, pitch, velocity: PROBE_VELOCITY };
+        let mut player = Player::new(params, vec![Event { block: 0, action: on, channel: 0 }])?;
+        let blocks = seconds_to_samples(PROBE_S, params.sample_rate) / BLOCK;
+        let sound = player.render_chunk(blocks, params)?;
+        let peak = sound.iter().fold(0.0, |peak: f32, s| peak.max(s.abs()));
+        latencies.extend(sound.iter().position(|s| s.abs() > HEARD_SHARE_OF_PEAK * peak));
+    }
+    latencies.sort_unstable();
+    Ok(latencies.get(latencies.len() / 2).copied().unwrap_or(0))
+}
+
+/// Builds the players, each with the notes whose onsets fall on its place in the block grid. `sample_of` is where a
+/// second of the score falls; everything is played `latency` samples before.
+fn share_out(
+    score: &Score,
+    params: &SynthParams,
+    sample_of: &dyn Fn(f64) -> f64,
+    latency: usize,
+) -> Result<Vec<Player>> {
+    let sample_of = |second: f64| match sample_of(second).round() {
+        early if early < 0.0 => early,
+        // What begins the clip cannot be played earlier.
+        sample => (sample - latency as f64).max(0.0),
+    };
     let mut events: Vec<Vec<Event>> = vec![Vec::new(); BLOCK];
     for (index, note) in score.notes.iter().enumerate() {
         let (onset, offset) = (sample_of(note.onset_s), sample_of(note.offset_s));

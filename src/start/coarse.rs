@@ -1,9 +1,10 @@
 //! Finds the rough warp.
 
 use super::LogSpectrum;
-use super::frames::{CoarseFrames, DIM, coarse_frames};
+use super::frames::{CoarseFrames, coarse_frames};
 use super::template;
 use crate::alignment::Warp;
+use crate::alignment::cost::{Band, LocalCost, local_cost};
 use crate::alignment::overlap::{OverlapPath, SkipPrices, overlap};
 use crate::error::{Error, Result};
 use crate::job::JobContext;
@@ -72,7 +73,7 @@ fn attempt(
     let score_factor = factor.max(frames.div_ceil(MOST_FRAMES));
     let spectrum = template::render(score, &|s| (s - first) * ratio, fine_hop_s, frames);
     let expected = coarse_frames(&spectrum, score_factor);
-    let distances = cosine_distances(&expected, audio);
+    let distances = cosine_distances(ctx, &expected, audio)?;
     let price = |level: &f32| SILENCE_PRICE + (SOUND_PRICE - SILENCE_PRICE) * (level * 4.0).min(1.0);
     let prices: Vec<f32> = audio.level.iter().map(price).collect();
     let prices = SkipPrices { score: SCORE_PRICE, performance: &prices };
@@ -93,11 +94,10 @@ fn active_length_s(audio: &CoarseFrames) -> f64 {
     (last + 1 - first) as f64 * audio.hop_s
 }
 
-fn cosine_distances(score: &CoarseFrames, audio: &CoarseFrames) -> Vec<f32> {
-    let (n, m) = (score.len(), audio.len());
-    let mut distances = vec![1.0f32; n * m];
-    crate::alignment::product_transposed(&score.values, &audio.values, DIM, -1.0, 1.0, &mut distances);
-    distances
+fn cosine_distances(ctx: &JobContext, score: &CoarseFrames, audio: &CoarseFrames) -> Result<Vec<f32>> {
+    let (score, audio) = (score.features(), audio.features());
+    let band = Band::full(score.frames(), audio.frames())?;
+    Ok(local_cost(ctx, &score.signal()?, &audio.signal()?, LocalCost::Cosine, &band)?.into_values())
 }
 
 /// One knot per matched score frame, at the middle of its performance frames, lightly smoothed.

@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::LogSpectrum;
 use super::spectrum::BANDS;
+use crate::features::FeatureSeq;
 
 /// Values per coarse frame: the spectrum, the attacks by pitch class, and one that stands for silence.
 pub const DIM: usize = BANDS + ATTACKS + 1;
@@ -33,9 +34,10 @@ impl CoarseFrames {
         self.level.len()
     }
 
-    /// The vector of one frame.
-    pub fn frame(&self, index: usize) -> &[f32] {
-        &self.values[index * DIM..(index + 1) * DIM]
+    /// The same as a feature sequence.
+    pub fn features(&self) -> FeatureSeq {
+        let times = (0..self.len()).map(|index| self.time_s(index as f64)).collect();
+        FeatureSeq { times, values: self.values.clone(), dim: DIM }
     }
 
     /// Time of a frame's centre.

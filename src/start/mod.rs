@@ -9,4 +9,4 @@ mod spectrum;
 mod template;
 
 pub use coarse::{Start, find};
-pub use spectrum::LogSpectrum;
+pub use spectrum::{LogSpectrum, recording_spectrum};

@@ -1,9 +1,20 @@
 //! The log-compressed semitone spectrum that score and recording are compared by.
 
+use crate::audio::AudioClip;
+use crate::error::Result;
+use crate::features::{LOWEST_SEMITONE, SEMITONE_BANDS, SemitoneAnalyzer, SemitoneParams, estimate_tuning};
+use crate::job::JobContext;
+use crate::time::{ANALYSIS_RATE, samples_to_seconds};
+
 /// Bands, one per semitone from [`LOWEST_PITCH`].
-pub const BANDS: usize = 96;
+pub const BANDS: usize = SEMITONE_BANDS;
 /// MIDI pitch of the first band.
-pub const LOWEST_PITCH: usize = 21;
+pub const LOWEST_PITCH: usize = LOWEST_SEMITONE;
+
+/// Samples between frames: 23 ms.
+const HOP: usize = 512;
+/// Frames that are analysed between two looks at progress and cancellation.
+const CHUNK: usize = 4096;
 
 /// How strongly quiet bands are lifted: L = ln(1 + GAIN S / reference).
 const GAIN: f32 = 100.0;
@@ -27,6 +38,21 @@ impl LogSpectrum {
     pub fn frame(&self, index: usize) -> &[f32] {
         &self.values[index * BANDS..(index + 1) * BANDS]
     }
+}
+
+/// The recording's spectrum, its tuning compensated.
+pub fn recording_spectrum(ctx: &JobContext, clip: &AudioClip) -> Result<LogSpectrum> {
+    let tuning_semitones = estimate_tuning(ctx, clip)?;
+    let analyzer = SemitoneAnalyzer::new(ctx, clip, &SemitoneParams { hop: HOP, tuning_semitones })?;
+    let mut values = Vec::with_capacity(analyzer.frames() * BANDS);
+    for first in (0..analyzer.frames()).step_by(CHUNK) {
+        ctx.report("listening", first as f32 / analyzer.frames() as f32)?;
+        let spectra = analyzer.spectra(&ctx.quiet(), first..first + CHUNK)?;
+        for frame in 0..spectra.frames() {
+            values.extend_from_slice(spectra.mid(frame));
+        }
+    }
+    Ok(LogSpectrum { hop_s: samples_to_seconds(HOP, ANALYSIS_RATE), values })
 }
 
 /// Compresses magnitudes in place, relative to the 90th percentile of the frames' maxima.

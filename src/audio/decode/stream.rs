@@ -1,6 +1,5 @@
 //! The boundary to the decoder library: one audio track, packet by packet, through damage, into a [`MonoSink`].
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use symphonia::core::codecs::CodecParameters;
@@ -16,6 +15,7 @@ use symphonia::core::units::{TimeBase, Timestamp};
 
 use super::SourceInfo;
 use super::complaints;
+use super::containment::contained;
 use super::mp4_trim::Mp4Trim;
 use super::sink::{MonoSink, Trim, check_rate};
 use crate::error::{Error, Result};
@@ -302,11 +302,4 @@ fn trim_of_track(track: &Track, codec: AudioCodecId, rate: u32) -> Trim {
 
 fn is_mpeg_audio(codec: AudioCodecId) -> bool {
     matches!(codec, codec::CODEC_ID_MP1 | codec::CODEC_ID_MP2 | codec::CODEC_ID_MP3)
-}
-
-/// Runs a call into the decoder library and turns a panic into an error. The library means never to panic, but it
-/// parses hostile bytes with arithmetic that can overflow or index out of range; a bad file must not end the program.
-/// What panicked is not used again, so its broken invariants are not seen.
-fn contained<T>(call: impl FnOnce() -> Result<T, SymphoniaError>) -> Result<T, SymphoniaError> {
-    catch_unwind(AssertUnwindSafe(call)).unwrap_or(Err(SymphoniaError::LimitError("the decoder gave up on it")))
 }

@@ -1,4 +1,4 @@
-//! Features of audio: CQT, chroma, log-mel.
+//! Features of audio: CQT, chroma, log-mel for frames; semitone spectrum and onset evidence for single notes.
 
 mod chroma;
 mod cqt;
@@ -11,7 +11,10 @@ mod frames;
 mod kind;
 mod mel;
 mod normalize;
+mod onset;
+mod semitone;
 mod stft;
+mod tuning;
 
 #[cfg(test)]
 mod golden_tests;
@@ -20,3 +23,6 @@ pub use extract::{FeatureParams, extract};
 pub use feature_seq::FeatureSeq;
 pub use kind::FeatureKind;
 pub use normalize::rescaled;
+pub use onset::{PitchEvidence, pitch_evidence};
+pub use semitone::{LOWEST_SEMITONE, SEMITONE_BANDS, SemitoneAnalyzer, SemitoneParams, SemitoneSpectra};
+pub use tuning::estimate_tuning;

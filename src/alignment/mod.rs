@@ -6,6 +6,7 @@ pub mod dtw;
 pub mod gdtw;
 mod signal;
 mod simd;
+pub mod soft_dtw;
 mod warp;
 
 pub use signal::Signal;

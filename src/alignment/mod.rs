@@ -7,6 +7,7 @@ pub mod gdtw;
 pub mod overlap;
 mod signal;
 mod simd;
+pub mod soft_dtw;
 mod warp;
 
 pub use signal::Signal;

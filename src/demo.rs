@@ -1,0 +1,3 @@
+//! x
+/// x
+pub fn files() -> [(&'static str, &'static [u8]); 0] { [] }

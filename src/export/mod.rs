@@ -11,6 +11,8 @@ mod match_file;
 mod midi;
 mod midi_clock;
 mod mir_eval;
+#[cfg(test)]
+mod odd_scores_tests;
 mod piano_precision;
 pub mod picture;
 mod provenance;

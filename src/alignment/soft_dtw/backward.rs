@@ -5,29 +5,26 @@ use std::ops::Range;
 use super::forward::Tape;
 use super::scaled::greater;
 use crate::alignment::cost::{Band, Banded};
-use crate::alignment::diagonals::Diagonals;
+use crate::alignment::diagonals::{DiagonalReader, DiagonalWriter, Diagonals};
 use crate::alignment::simd::vectorised;
 use crate::error::Result;
 use crate::job::JobContext;
 
 /// The expected path: how probable it is that a path visits each cell.
 pub(super) fn expected_path(ctx: &JobContext, band: &Band, diagonals: &Diagonals, tape: &Tape) -> Result<Banded<f64>> {
-    let mut probabilities = vec![0.0; band.cells()];
+    let mut probabilities = DiagonalWriter::new(diagonals, band);
     let mut flow = Flow::new(band.rows(), 1.0);
-    let mut cells = vec![0.0; diagonals.longest()];
     for index in (0..diagonals.count()).rev() {
         if index % 64 == 0 {
             ctx.check()?;
         }
         let (rows, storage) = (diagonals.rows(index), diagonals.storage(index));
-        let cells = &mut cells[..rows.len()];
         let steps = [&tape.score[storage.clone()], &tape.performance[storage]];
         let (arriving, leaving) = flow.at(rows);
-        pass_on(arriving, steps, cells, leaving);
+        probabilities.write(index, |cells| pass_on(arriving, steps, cells, leaving));
         flow.advance();
-        diagonals.scatter(index, cells, &mut probabilities);
     }
-    Ok(Banded::from_parts(band.clone(), probabilities))
+    Ok(probabilities.finish())
 }
 
 /// First and second derivatives from one pass.
@@ -52,38 +49,35 @@ pub(super) fn curvature(
     tape: &Tape,
 ) -> Result<Curvature> {
     let band = direction.band();
-    let (mut probabilities, mut products) = (vec![0.0; band.cells()], vec![0.0; band.cells()]);
+    let mut directions = DiagonalReader::new(diagonals, direction);
+    let (mut probabilities, mut products) =
+        (DiagonalWriter::new(diagonals, band), DiagonalWriter::new(diagonals, band));
     // The last cell is always visited: E = 1 and dE = 0, so what arrives there is T/γ.
     let arriving_at_end = tape.tangent[band.cells() - 1] / gamma;
     let (mut flow, mut bracket_flow) = (Flow::new(band.rows(), 1.0), Flow::new(band.rows(), arriving_at_end));
     let longest = diagonals.longest();
-    let (mut cells, mut changes) = (vec![0.0; longest], vec![0.0; longest]);
-    let (mut local, mut brackets) = (vec![0.0; longest], vec![0.0; longest]);
+    let (mut cells, mut brackets) = (vec![0.0; longest], vec![0.0; longest]);
     for index in (0..diagonals.count()).rev() {
         if index % 64 == 0 {
             ctx.check()?;
         }
         let (rows, storage) = (diagonals.rows(index), diagonals.storage(index));
-        let (cells, changes) = (&mut cells[..rows.len()], &mut changes[..rows.len()]);
-        let (local, brackets) = (&mut local[..rows.len()], &mut brackets[..rows.len()]);
+        let (cells, brackets) = (&mut cells[..rows.len()], &mut brackets[..rows.len()]);
         let steps = [&tape.score[storage.clone()], &tape.performance[storage.clone()]];
-        diagonals.gather(index, direction, local);
-
         let (arriving, leaving) = flow.at(rows.clone());
         pass_on(arriving, steps, cells, leaving);
+        probabilities.write(index, |out| out.copy_from_slice(cells));
         let (arriving, leaving) = bracket_flow.at(rows);
-        settle(arriving, cells, [&tape.tangent[storage], local], 1.0 / gamma, changes, brackets);
+        let tangent_and_direction = [&tape.tangent[storage], directions.read(index)];
+        products.write(index, |changes| {
+            settle(arriving, cells, tangent_and_direction, 1.0 / gamma, changes, brackets);
+        });
         share_out(brackets, steps, leaving);
 
         flow.advance();
         bracket_flow.advance();
-        diagonals.scatter(index, cells, &mut probabilities);
-        diagonals.scatter(index, changes, &mut products);
     }
-    Ok(Curvature {
-        expected_path: Banded::from_parts(band.clone(), probabilities),
-        hessian_product: Banded::from_parts(band.clone(), products),
-    })
+    Ok(Curvature { expected_path: probabilities.finish(), hessian_product: products.finish() })
 }
 
 /// What the cells of the last anti-diagonals send back by each step. Row r lies at r + 1; beyond the ends of a run,

@@ -2,7 +2,7 @@
 
 use super::scaled::{ZERO_EXPONENT, exp2_parts, greater, power_of_two, split};
 use crate::alignment::cost::{Banded, Real};
-use crate::alignment::diagonals::Diagonals;
+use crate::alignment::diagonals::{DiagonalReader, Diagonals};
 use crate::alignment::simd::vectorised;
 use crate::error::Result;
 use crate::job::JobContext;
@@ -65,18 +65,17 @@ pub(super) fn record_tangent<T: Real>(
     tape.resize(cost.band().cells(), true);
     let guarded = cost.band().rows() + 2;
     let (mut before, mut before_that, mut current) = (vec![0.0; guarded], vec![0.0; guarded], vec![0.0; guarded]);
-    let mut local = vec![0.0; diagonals.longest()];
-    run(ctx, cost, gamma, diagonals, |index, cells, relax| {
+    let mut directions = DiagonalReader::new(diagonals, direction);
+    run(ctx, cost, gamma, diagonals, |index, _, relax| {
         let (rows, storage) = (diagonals.rows(index), diagonals.storage(index));
         let (score, performance) = (&mut tape.score[storage.clone()], &mut tape.performance[storage.clone()]);
         relax(score, performance);
-        diagonals.gather(index, direction, &mut local[..cells]);
         current[rows.start] = 0.0;
         current[rows.end + 1] = 0.0;
         let tangent = &mut current[rows.start + 1..rows.end + 1];
         let from =
             [&before_that[rows.start..rows.end], &before[rows.start..rows.end], &before[rows.start + 1..rows.end + 1]];
-        relax_tangent(&local[..cells], from, score, performance, tangent);
+        relax_tangent(directions.read(index), from, score, performance, tangent);
         tape.tangent[storage].copy_from_slice(tangent);
         std::mem::swap(&mut before_that, &mut before);
         std::mem::swap(&mut before, &mut current);
@@ -108,14 +107,13 @@ fn run<T: Real>(
     let (mut current, mut before, mut before_that) = (Sums::new(rows), Sums::new(rows), Sums::new(rows));
     // A path sum of one before the first cell: its only way in is the diagonal.
     (before_that.mantissas[0], before_that.exponents[0]) = (1.0, 0.0);
-    let mut local = vec![0.0; diagonals.longest()];
+    let mut costs = DiagonalReader::new(diagonals, cost);
     for index in 0..diagonals.count() {
         if index % 64 == 0 {
             ctx.check()?;
         }
         let rows = diagonals.rows(index);
-        let local = &mut local[..rows.len()];
-        diagonals.gather(index, cost, local);
+        let local = costs.read(index);
         for guard in [rows.start, rows.end + 1] {
             (current.mantissas[guard], current.exponents[guard]) = (0.0, ZERO_EXPONENT);
         }

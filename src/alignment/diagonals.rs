@@ -97,9 +97,9 @@ impl Diagonals {
 /// How many anti-diagonals are rearranged at a time.
 ///
 /// Neighbours on an anti-diagonal lie a whole row apart in memory. Taken one anti-diagonal at a time, each access would
-/// touch another cache line, and on large matrices each line would be fetched again for every one of its values. A panel
-/// takes from each row as many neighbours as share a line.
-const PANEL: usize = 16;
+/// touch another cache line and, in large matrices, another page, and every line would be fetched again for each of its
+/// values. A panel takes a few lines from each row instead; more would no longer fit the cache once rearranged.
+const PANEL: usize = 64;
 
 /// Reads a banded matrix anti-diagonal by anti-diagonal, in either order.
 pub(super) struct DiagonalReader<'a, T> {

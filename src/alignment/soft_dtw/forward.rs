@@ -1,5 +1,7 @@
 //! The forward pass: path sums cell by cell, and the step probabilities that the backward passes need.
 
+use std::cell::Cell;
+
 use super::scaled::{ZERO_EXPONENT, exp2_parts, greater, power_of_two, split};
 use crate::alignment::cost::{Banded, Real};
 use crate::alignment::diagonals::{DiagonalReader, Diagonals};
@@ -7,7 +9,7 @@ use crate::alignment::simd::vectorised;
 use crate::error::Result;
 use crate::job::JobContext;
 
-/// What a forward pass leaves for a backward one, in anti-diagonal order. Reused, it allocates nothing.
+/// What a forward pass leaves for a backward one, in anti-diagonal order.
 ///
 /// The probability of the diagonal step into a cell is what the other two leave of one; in the first cell, which no step
 /// enters, both are zero and the rest is not used.
@@ -17,7 +19,7 @@ pub(super) struct Tape {
     pub score: Vec<f64>,
     /// Probability that a path in this cell came by (0,1).
     pub performance: Vec<f64>,
-    /// Directional derivative of soft-DTW up to this cell; empty unless a direction was given.
+    /// Directional derivative of soft-DTW up to this cell; only [`record_tangent`] writes it.
     pub tangent: Vec<f64>,
 }
 
@@ -25,8 +27,25 @@ impl Tape {
     fn resize(&mut self, cells: usize, with_tangent: bool) {
         self.score.resize(cells, 0.0);
         self.performance.resize(cells, 0.0);
-        self.tangent.resize(if with_tangent { cells } else { 0 }, 0.0);
+        if with_tangent {
+            self.tangent.resize(cells, 0.0);
+        }
     }
+}
+
+/// Up to this many cells (24 MB) a thread keeps its tape: in training the same size comes again and again, and fresh
+/// pages from the system cost more time than the arithmetic.
+const KEPT_CELLS: usize = 1 << 20;
+
+/// Lends this thread's tape to `work`.
+pub(super) fn with_tape<R>(work: impl FnOnce(&mut Tape) -> R) -> R {
+    thread_local!(static TAPE: Cell<Tape> = Cell::default());
+    let mut tape = TAPE.take();
+    let result = work(&mut tape);
+    if tape.score.len() <= KEPT_CELLS {
+        TAPE.set(tape);
+    }
+    result
 }
 
 /// The value alone; memory for three anti-diagonals.

@@ -16,8 +16,8 @@ pub(super) struct Diagonals {
     rows: Vec<usize>,
     /// Where each anti-diagonal's cells start when all are stored one after the other; one more for the end.
     offsets: Vec<usize>,
-    /// Row-major storage index of a cell minus its anti-diagonal's number, by row, modulo 2^64.
-    bases: Vec<usize>,
+    /// Where row 0 would lie in anti-diagonal order, by anti-diagonal, modulo 2^64.
+    origins: Vec<usize>,
 }
 
 impl Diagonals {
@@ -40,8 +40,8 @@ impl Diagonals {
             cells += high - low;
         }
         offsets.push(cells);
-        let base = |row: usize| band.storage(row).start.wrapping_sub(band.row(row).start + row);
-        Self { first, rows, offsets, bases: (0..band.rows()).map(base).collect() }
+        let origins = offsets.iter().zip(&rows).map(|(offset, row)| offset.wrapping_sub(*row)).collect();
+        Self { first, rows, offsets, origins }
     }
 
     /// How many anti-diagonals there are.
@@ -62,8 +62,7 @@ impl Diagonals {
 
     /// Where a cell lies in anti-diagonal order.
     pub fn cell(&self, row: usize, column: usize) -> usize {
-        let index = row + column - self.first;
-        self.offsets[index] + row - self.rows[index]
+        self.origins[row + column - self.first].wrapping_add(row)
     }
 
     /// The column in which an anti-diagonal meets a row.
@@ -76,20 +75,105 @@ impl Diagonals {
         self.offsets.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0)
     }
 
-    /// Copies the cells of one anti-diagonal, by increasing row, into the front of `out`.
-    pub fn gather<T: Real>(&self, index: usize, from: &Banded<T>, out: &mut [f64]) {
-        let (number, values) = (index + self.first, from.values());
-        for (out, &base) in out.iter_mut().zip(&self.bases[self.rows(index)]) {
-            *out = values[base.wrapping_add(number)].into();
+    /// The panel that an anti-diagonal belongs to.
+    fn panel(&self, index: usize) -> Range<usize> {
+        let start = index / PANEL * PANEL;
+        start..(start + PANEL).min(self.count())
+    }
+
+    /// Calls `visit` for each row of a panel with the row's place in row-major storage and, cell by cell, the origins in
+    /// anti-diagonal order.
+    fn visit_panel(&self, panel: Range<usize>, band: &Band, mut visit: impl FnMut(usize, Range<usize>, &[usize])) {
+        for row in self.rows[panel.start]..self.rows(panel.end - 1).end {
+            let columns = band.row(row);
+            let begin = (columns.start + row - self.first).max(panel.start);
+            let end = (columns.end + row - self.first).min(panel.end);
+            let place = band.storage(row).start + self.first + begin - row - columns.start;
+            visit(row, place..place + end.saturating_sub(begin), &self.origins[begin..end.max(begin)]);
+        }
+    }
+}
+
+/// How many anti-diagonals are rearranged at a time.
+///
+/// Neighbours on an anti-diagonal lie a whole row apart in memory. Taken one anti-diagonal at a time, each access would
+/// touch another cache line and, in large matrices, another page, and every line would be fetched again for each of its
+/// values. A panel takes a few lines from each row instead; more would no longer fit the cache once rearranged.
+const PANEL: usize = 64;
+
+/// Reads a banded matrix anti-diagonal by anti-diagonal, in either order.
+pub(super) struct DiagonalReader<'a, T> {
+    diagonals: &'a Diagonals,
+    from: &'a Banded<T>,
+    panel: Range<usize>,
+    cells: Vec<f64>,
+}
+
+impl<'a, T: Real> DiagonalReader<'a, T> {
+    pub fn new(diagonals: &'a Diagonals, from: &'a Banded<T>) -> Self {
+        Self { diagonals, from, panel: 0..0, cells: Vec::new() }
+    }
+
+    /// The cells of one anti-diagonal, by increasing row.
+    pub fn read(&mut self, index: usize) -> &[f64] {
+        if !self.panel.contains(&index) {
+            self.load(index);
+        }
+        let base = self.diagonals.offsets[self.panel.start];
+        let storage = self.diagonals.storage(index);
+        &self.cells[storage.start - base..storage.end - base]
+    }
+
+    fn load(&mut self, index: usize) {
+        let diagonals = self.diagonals;
+        self.panel = diagonals.panel(index);
+        let base = diagonals.offsets[self.panel.start];
+        self.cells.resize(diagonals.offsets[self.panel.end] - base, 0.0);
+        let (values, cells) = (self.from.values(), self.cells.as_mut_slice());
+        diagonals.visit_panel(self.panel.clone(), self.from.band(), |row, place, origins| {
+            for (value, origin) in values[place].iter().zip(origins) {
+                cells[origin.wrapping_add(row).wrapping_sub(base)] = (*value).into();
+            }
+        });
+    }
+}
+
+/// Writes a banded matrix anti-diagonal by anti-diagonal, from the last to the first.
+pub(super) struct DiagonalWriter<'a> {
+    diagonals: &'a Diagonals,
+    band: &'a Band,
+    cells: Vec<f64>,
+    values: Vec<f64>,
+}
+
+impl<'a> DiagonalWriter<'a> {
+    pub fn new(diagonals: &'a Diagonals, band: &'a Band) -> Self {
+        Self { diagonals, band, cells: Vec::new(), values: vec![0.0; band.cells()] }
+    }
+
+    /// Takes the cells of one anti-diagonal, filled by `fill`.
+    pub fn write(&mut self, index: usize, fill: impl FnOnce(&mut [f64])) {
+        let diagonals = self.diagonals;
+        let panel = diagonals.panel(index);
+        let base = diagonals.offsets[panel.start];
+        if index + 1 == panel.end {
+            self.cells.resize(diagonals.offsets[panel.end] - base, 0.0);
+        }
+        let storage = diagonals.storage(index);
+        fill(&mut self.cells[storage.start - base..storage.end - base]);
+        if index == panel.start {
+            let (values, cells) = (self.values.as_mut_slice(), self.cells.as_slice());
+            diagonals.visit_panel(panel, self.band, |row, place, origins| {
+                for (value, origin) in values[place].iter_mut().zip(origins) {
+                    *value = cells[origin.wrapping_add(row).wrapping_sub(base)];
+                }
+            });
         }
     }
 
-    /// The inverse of [`gather`](Self::gather), into row-major storage.
-    pub fn scatter(&self, index: usize, cells: &[f64], into: &mut [f64]) {
-        let number = index + self.first;
-        for (&value, &base) in cells.iter().zip(&self.bases[self.rows(index)]) {
-            into[base.wrapping_add(number)] = value;
-        }
+    /// The matrix, once every anti-diagonal is written.
+    pub fn finish(self) -> Banded<f64> {
+        Banded::from_parts(self.band.clone(), self.values)
     }
 }
 
@@ -103,25 +187,27 @@ mod tests {
             Band::full(3, 5).unwrap(),
             Band::full(1, 1).unwrap(),
             Band::sakoe_chiba(9, 6, 1).unwrap(),
+            Band::full(50, 37).unwrap(),
+            Band::sakoe_chiba(70, 90, 5).unwrap(),
             Band::from_ranges(12, &[2..5, 5..6, 6..12, 6..12]).unwrap(),
         ];
         for band in bands {
             let cells = Banded::dense(1, band.cells(), (0..band.cells()).map(|i| i as f64).collect()).unwrap();
             let cells = Banded::from_parts(band.clone(), cells.into_values());
             let diagonals = Diagonals::new(&band);
-            let mut back = vec![-1.0; band.cells()];
-            let mut buffer = vec![0.0; diagonals.longest()];
-            for index in 0..diagonals.count() {
+            let mut reader = DiagonalReader::new(&diagonals, &cells);
+            let mut writer = DiagonalWriter::new(&diagonals, &band);
+            for index in (0..diagonals.count()).rev() {
                 let rows = diagonals.rows(index);
-                diagonals.gather(index, &cells, &mut buffer);
-                for (row, &value) in rows.clone().zip(&buffer) {
+                let read = reader.read(index);
+                for (row, &value) in rows.clone().zip(read) {
                     let column = diagonals.column(index, row);
                     assert_eq!(cells.get(row, column), Some(value));
                     assert_eq!(diagonals.cell(row, column), diagonals.storage(index).start + row - rows.start);
                 }
-                diagonals.scatter(index, &buffer[..rows.len()], &mut back);
+                writer.write(index, |out| out.copy_from_slice(read));
             }
-            assert_eq!(back, cells.values());
+            assert_eq!(writer.finish(), cells);
         }
     }
 }

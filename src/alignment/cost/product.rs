@@ -14,13 +14,15 @@ pub trait Real: sealed::Sealed + Copy + Debug + Default + PartialOrd + Into<f64>
     fn from_f64(value: f64) -> Self;
     /// Neither infinite nor NaN.
     fn is_finite(self) -> bool;
-    /// `max(offset + self, 0)`, in this type's own arithmetic.
+    /// `max(self + offset + other, 0)` in this type's own arithmetic; NaN stays NaN.
     fn add_clamped(self, offset: Self, other: Self) -> Self;
+    /// The raw matrix product behind [`multiply`].
+    ///
+    /// # Safety
+    /// Every index reached by the sizes and strides must lie inside the three buffers.
     #[doc(hidden)]
     #[allow(clippy::too_many_arguments, reason = "the shape of every BLAS-like product")]
     #[allow(unsafe_code, reason = "declares the raw kernel; `multiply` checks what it needs")]
-    /// # Safety
-    /// Every index reached by the sizes and strides must lie inside the three buffers.
     unsafe fn raw_gemm(
         size: [usize; 3],
         alpha: Self,

@@ -2,7 +2,7 @@
 
 use super::{DtwParams, Ends, StepWeights};
 use crate::alignment::cost::{Banded, Real};
-use crate::alignment::diagonals::Diagonals;
+use crate::alignment::diagonals::{DiagonalReader, Diagonals};
 use crate::alignment::simd::vectorised;
 use crate::error::Result;
 use crate::job::JobContext;
@@ -42,7 +42,7 @@ pub(super) fn forward<T: Real>(
     // move by at most one row, so one infinite value beyond each end is all that later anti-diagonals can see.
     let mut current = vec![f64::INFINITY; band.rows() + 2];
     let (mut before, mut before_that) = (current.clone(), current.clone());
-    let mut local = vec![0.0; diagonals.longest()];
+    let mut costs = DiagonalReader::new(diagonals, cost);
     let mut directions = vec![Direction::DIAGONAL; band.cells()];
     let (mut end_column, mut end_cost) = (band.columns() - 1, f64::INFINITY);
 
@@ -51,9 +51,8 @@ pub(super) fn forward<T: Real>(
             ctx.report("aligning", index as f32 / diagonals.count() as f32)?;
         }
         let rows = diagonals.rows(index);
-        let local = &mut local[..rows.len()];
+        let local = costs.read(index);
         let directions = &mut directions[diagonals.storage(index)];
-        diagonals.gather(index, cost, local);
         let from = Predecessors {
             diagonal: &before_that[rows.start..rows.end],
             score: &before[rows.start..rows.end],

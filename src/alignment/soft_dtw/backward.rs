@@ -5,85 +5,81 @@ use std::ops::Range;
 use super::forward::Tape;
 use super::scaled::greater;
 use crate::alignment::cost::{Band, Banded};
-use crate::alignment::diagonals::Diagonals;
+use crate::alignment::diagonals::{DiagonalReader, DiagonalWriter, Diagonals};
 use crate::alignment::simd::vectorised;
 use crate::error::Result;
 use crate::job::JobContext;
 
 /// The expected path: how probable it is that a path visits each cell.
 pub(super) fn expected_path(ctx: &JobContext, band: &Band, diagonals: &Diagonals, tape: &Tape) -> Result<Banded<f64>> {
-    let mut probabilities = vec![0.0; band.cells()];
+    let mut probabilities = DiagonalWriter::new(diagonals, band);
     let mut flow = Flow::new(band.rows(), 1.0);
-    let mut cells = vec![0.0; diagonals.longest()];
     for index in (0..diagonals.count()).rev() {
         if index % 64 == 0 {
             ctx.check()?;
         }
         let (rows, storage) = (diagonals.rows(index), diagonals.storage(index));
-        let cells = &mut cells[..rows.len()];
         let steps = [&tape.score[storage.clone()], &tape.performance[storage]];
         let (arriving, leaving) = flow.at(rows);
-        pass_on(arriving, steps, cells, leaving);
+        probabilities.write(index, |cells| pass_on(arriving, steps, cells, leaving));
         flow.advance();
-        diagonals.scatter(index, cells, &mut probabilities);
     }
-    Ok(Banded::from_parts(band.clone(), probabilities))
+    Ok(probabilities.finish())
 }
 
-/// First and second derivatives from one pass.
-pub(super) struct Curvature {
-    /// The expected path `E`.
-    pub expected_path: Banded<f64>,
-    /// The Hessian of soft-DTW times the direction: how `E` changes when costs move along it.
-    pub hessian_product: Banded<f64>,
+/// Weights of the two things whose gradients one pass can give.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Blend {
+    /// Weight of the soft-DTW value, whose gradient is the expected path `E`.
+    pub value: f64,
+    /// Weight of its derivative along the direction, whose gradient is the Hessian times the direction.
+    pub tangent: f64,
 }
 
-/// The expected path and its derivative along `direction`, with which the tape was recorded.
+/// The gradient of a blend of the value and of its derivative along `direction`, with which the tape was recorded.
 ///
 /// Let `T` be the derivative, along the direction `Ω`, of the value up to a cell. A step probability `p` into a cell `s`
-/// changes by `p (mean_s − T)/γ`, where `mean_s` is the mean of `T` over the predecessors of `s`. Hence, over successors,
-/// `dE = Σ p (dE_s + E_s mean_s/γ) − E T/γ`. The bracket `A = dE + E mean/γ` obeys `A = Σ p A_s − E Ω/γ`, because
-/// `T = mean + Ω`: it flows back exactly as `E` does, and a cell needs only its own `T` and `Ω`.
-pub(super) fn curvature(
+/// changes by `p (mean_s − T)/γ`, where `mean_s` is the mean of `T` over the predecessors of `s`. Hence the change of the
+/// expected path is, over successors, `dE = Σ p (dE_s + E_s mean_s/γ) − E T/γ`. The bracket `A = dE + E mean/γ` obeys
+/// `A = Σ p A_s − E Ω/γ`, because `T = mean + Ω`: it flows back exactly as `E` does, and a cell needs only its own `T`
+/// and `Ω`.
+pub(super) fn blended_gradient(
     ctx: &JobContext,
     direction: &Banded<f64>,
     gamma: f64,
+    blend: Blend,
     diagonals: &Diagonals,
     tape: &Tape,
-) -> Result<Curvature> {
+) -> Result<Banded<f64>> {
     let band = direction.band();
-    let (mut probabilities, mut products) = (vec![0.0; band.cells()], vec![0.0; band.cells()]);
+    let mut directions = DiagonalReader::new(diagonals, direction);
+    let mut gradient = DiagonalWriter::new(diagonals, band);
     // The last cell is always visited: E = 1 and dE = 0, so what arrives there is T/γ.
     let arriving_at_end = tape.tangent[band.cells() - 1] / gamma;
     let (mut flow, mut bracket_flow) = (Flow::new(band.rows(), 1.0), Flow::new(band.rows(), arriving_at_end));
     let longest = diagonals.longest();
-    let (mut cells, mut changes) = (vec![0.0; longest], vec![0.0; longest]);
-    let (mut local, mut brackets) = (vec![0.0; longest], vec![0.0; longest]);
+    let (mut probabilities, mut brackets) = (vec![0.0; longest], vec![0.0; longest]);
     for index in (0..diagonals.count()).rev() {
         if index % 64 == 0 {
             ctx.check()?;
         }
         let (rows, storage) = (diagonals.rows(index), diagonals.storage(index));
-        let (cells, changes) = (&mut cells[..rows.len()], &mut changes[..rows.len()]);
-        let (local, brackets) = (&mut local[..rows.len()], &mut brackets[..rows.len()]);
+        let (probabilities, brackets) = (&mut probabilities[..rows.len()], &mut brackets[..rows.len()]);
         let steps = [&tape.score[storage.clone()], &tape.performance[storage.clone()]];
-        diagonals.gather(index, direction, local);
+        let tangent_and_direction = [&tape.tangent[storage], directions.read(index)];
 
         let (arriving, leaving) = flow.at(rows.clone());
-        pass_on(arriving, steps, cells, leaving);
+        pass_on(arriving, steps, probabilities, leaving);
         let (arriving, leaving) = bracket_flow.at(rows);
-        settle(arriving, cells, [&tape.tangent[storage], local], 1.0 / gamma, changes, brackets);
+        gradient.write(index, |gradient| {
+            settle(arriving, probabilities, tangent_and_direction, 1.0 / gamma, blend, gradient, brackets);
+        });
         share_out(brackets, steps, leaving);
 
         flow.advance();
         bracket_flow.advance();
-        diagonals.scatter(index, cells, &mut probabilities);
-        diagonals.scatter(index, changes, &mut products);
     }
-    Ok(Curvature {
-        expected_path: Banded::from_parts(band.clone(), probabilities),
-        hessian_product: Banded::from_parts(band.clone(), products),
-    })
+    Ok(gradient.finish())
 }
 
 /// What the cells of the last anti-diagonals send back by each step. Row r lies at r + 1; beyond the ends of a run,
@@ -149,23 +145,24 @@ vectorised! {
 }
 
 vectorised! {
-    /// The derivative of each cell's probability, and the bracket that flows on, from what arrives.
+    /// The gradient in each cell, and the bracket that flows on, from what arrives.
     fn settle(
         arriving: [&[f64]; 3],
         probabilities: &[f64],
         tangent_and_direction: [&[f64]; 2],
         inverse_gamma: f64,
-        changes: &mut [f64],
+        blend: Blend,
+        gradient: &mut [f64],
         brackets: &mut [f64],
     ) {
-        let n = changes.len();
+        let n = gradient.len();
         let [from_diagonal, from_score, from_performance] = arriving.map(|slice| &slice[..n]);
         let [tangent, direction] = tangent_and_direction.map(|slice| &slice[..n]);
         let (probabilities, brackets) = (&probabilities[..n], &mut brackets[..n]);
         for i in 0..n {
             let arrived = from_diagonal[i] + from_score[i] + from_performance[i];
             let scaled = probabilities[i] * inverse_gamma;
-            changes[i] = arrived - scaled * tangent[i];
+            gradient[i] = blend.tangent * (arrived - scaled * tangent[i]) + blend.value * probabilities[i];
             brackets[i] = arrived - scaled * direction[i];
         }
     }

@@ -2,9 +2,9 @@
 
 use rayon::prelude::*;
 
-use super::backward::{Curvature, curvature};
+use super::backward::{Blend, blended_gradient};
 use super::check;
-use super::forward::{Tape, record_tangent};
+use super::forward::{record_tangent, with_tape};
 use crate::alignment::cost::{Band, Banded, Real};
 use crate::alignment::diagonals::Diagonals;
 use crate::error::{Error, Result};
@@ -45,27 +45,6 @@ pub fn dilate<T: Real>(
     penalty: &Banded<f64>,
     params: &DilateParams,
 ) -> Result<Dilate> {
-    solve(ctx, cost, penalty, params, &mut Tape::default())
-}
-
-/// [`dilate`] of many pairs of costs and penalties, in parallel; results are in order.
-pub fn dilate_batch<T: Real>(
-    ctx: &JobContext,
-    items: &[(Banded<T>, Banded<f64>)],
-    params: &DilateParams,
-) -> Result<Vec<Dilate>> {
-    let ctx = ctx.quiet();
-    let one = |tape: &mut Tape, (cost, penalty): &(Banded<T>, Banded<f64>)| solve(&ctx, cost, penalty, params, tape);
-    items.par_iter().map_init(Tape::default, one).collect()
-}
-
-fn solve<T: Real>(
-    ctx: &JobContext,
-    cost: &Banded<T>,
-    penalty: &Banded<f64>,
-    params: &DilateParams,
-    tape: &mut Tape,
-) -> Result<Dilate> {
     let DilateParams { alpha, gamma } = *params;
     if !(0.0..=1.0).contains(&alpha) {
         return Err(Error::invalid("alpha of DILATE", alpha, "between 0 and 1"));
@@ -76,21 +55,25 @@ fn solve<T: Real>(
         return Err(Error::invalid("band of the DILATE penalties", "different", "that of the costs"));
     }
     let diagonals = Diagonals::new(band);
-    let shape = record_tangent(ctx, cost, penalty, gamma, &diagonals, tape)?;
-    let Curvature { expected_path, hessian_product } = curvature(ctx, penalty, gamma, &diagonals, tape)?;
     let per_cell = 1.0 / (band.rows() as f64 * band.columns() as f64);
-    let temporal = tape.tangent[band.cells() - 1] * per_cell;
-    let temporal_weight = (1.0 - alpha) * per_cell;
-    let mut gradient = hessian_product.into_values();
-    for (change, probability) in gradient.iter_mut().zip(expected_path.values()) {
-        *change = temporal_weight * *change + alpha * probability;
-    }
-    Ok(Dilate {
-        loss: alpha * shape + (1.0 - alpha) * temporal,
-        shape,
-        temporal,
-        gradient: Banded::from_parts(band.clone(), gradient),
+    let blend = Blend { value: alpha, tangent: (1.0 - alpha) * per_cell };
+    with_tape(|tape| {
+        let shape = record_tangent(ctx, cost, penalty, gamma, &diagonals, tape)?;
+        let temporal = tape.tangent[band.cells() - 1] * per_cell;
+        let gradient = blended_gradient(ctx, penalty, gamma, blend, &diagonals, tape)?;
+        Ok(Dilate { loss: alpha * shape + (1.0 - alpha) * temporal, shape, temporal, gradient })
     })
+}
+
+/// [`dilate`] of many pairs of costs and penalties, in parallel; results are in order and do not depend on the number of
+/// threads.
+pub fn dilate_batch<T: Real>(
+    ctx: &JobContext,
+    items: &[(Banded<T>, Banded<f64>)],
+    params: &DilateParams,
+) -> Result<Vec<Dilate>> {
+    let ctx = ctx.quiet();
+    items.par_iter().map(|(cost, penalty)| dilate(&ctx, cost, penalty, params)).collect()
 }
 
 /// The penalties `Ω` of a known alignment, given as pairs (score time, performance time).

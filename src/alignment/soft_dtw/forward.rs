@@ -1,13 +1,15 @@
 //! The forward pass: path sums cell by cell, and the step probabilities that the backward passes need.
 
+use std::cell::Cell;
+
 use super::scaled::{ZERO_EXPONENT, exp2_parts, greater, power_of_two, split};
 use crate::alignment::cost::{Banded, Real};
-use crate::alignment::diagonals::Diagonals;
+use crate::alignment::diagonals::{DiagonalReader, Diagonals};
 use crate::alignment::simd::vectorised;
 use crate::error::Result;
 use crate::job::JobContext;
 
-/// What a forward pass leaves for a backward one, in anti-diagonal order. Reused, it allocates nothing.
+/// What a forward pass leaves for a backward one, in anti-diagonal order.
 ///
 /// The probability of the diagonal step into a cell is what the other two leave of one; in the first cell, which no step
 /// enters, both are zero and the rest is not used.
@@ -17,7 +19,7 @@ pub(super) struct Tape {
     pub score: Vec<f64>,
     /// Probability that a path in this cell came by (0,1).
     pub performance: Vec<f64>,
-    /// Directional derivative of soft-DTW up to this cell; empty unless a direction was given.
+    /// Directional derivative of soft-DTW up to this cell; only [`record_tangent`] writes it.
     pub tangent: Vec<f64>,
 }
 
@@ -25,8 +27,25 @@ impl Tape {
     fn resize(&mut self, cells: usize, with_tangent: bool) {
         self.score.resize(cells, 0.0);
         self.performance.resize(cells, 0.0);
-        self.tangent.resize(if with_tangent { cells } else { 0 }, 0.0);
+        if with_tangent {
+            self.tangent.resize(cells, 0.0);
+        }
     }
+}
+
+/// Up to this many cells (24 MB) a thread keeps its tape: in training the same size comes again and again, and fresh
+/// pages from the system cost more time than the arithmetic.
+const KEPT_CELLS: usize = 1 << 20;
+
+/// Lends this thread's tape to `work`.
+pub(super) fn with_tape<R>(work: impl FnOnce(&mut Tape) -> R) -> R {
+    thread_local!(static TAPE: Cell<Tape> = Cell::default());
+    let mut tape = TAPE.take();
+    let result = work(&mut tape);
+    if tape.score.len() <= KEPT_CELLS {
+        TAPE.set(tape);
+    }
+    result
 }
 
 /// The value alone; memory for three anti-diagonals.
@@ -65,18 +84,17 @@ pub(super) fn record_tangent<T: Real>(
     tape.resize(cost.band().cells(), true);
     let guarded = cost.band().rows() + 2;
     let (mut before, mut before_that, mut current) = (vec![0.0; guarded], vec![0.0; guarded], vec![0.0; guarded]);
-    let mut local = vec![0.0; diagonals.longest()];
-    run(ctx, cost, gamma, diagonals, |index, cells, relax| {
+    let mut directions = DiagonalReader::new(diagonals, direction);
+    run(ctx, cost, gamma, diagonals, |index, _, relax| {
         let (rows, storage) = (diagonals.rows(index), diagonals.storage(index));
         let (score, performance) = (&mut tape.score[storage.clone()], &mut tape.performance[storage.clone()]);
         relax(score, performance);
-        diagonals.gather(index, direction, &mut local[..cells]);
         current[rows.start] = 0.0;
         current[rows.end + 1] = 0.0;
         let tangent = &mut current[rows.start + 1..rows.end + 1];
         let from =
             [&before_that[rows.start..rows.end], &before[rows.start..rows.end], &before[rows.start + 1..rows.end + 1]];
-        relax_tangent(&local[..cells], from, score, performance, tangent);
+        relax_tangent(directions.read(index), from, score, performance, tangent);
         tape.tangent[storage].copy_from_slice(tangent);
         std::mem::swap(&mut before_that, &mut before);
         std::mem::swap(&mut before, &mut current);
@@ -108,14 +126,13 @@ fn run<T: Real>(
     let (mut current, mut before, mut before_that) = (Sums::new(rows), Sums::new(rows), Sums::new(rows));
     // A path sum of one before the first cell: its only way in is the diagonal.
     (before_that.mantissas[0], before_that.exponents[0]) = (1.0, 0.0);
-    let mut local = vec![0.0; diagonals.longest()];
+    let mut costs = DiagonalReader::new(diagonals, cost);
     for index in 0..diagonals.count() {
         if index % 64 == 0 {
             ctx.check()?;
         }
         let rows = diagonals.rows(index);
-        let local = &mut local[..rows.len()];
-        diagonals.gather(index, cost, local);
+        let local = costs.read(index);
         for guard in [rows.start, rows.end + 1] {
             (current.mantissas[guard], current.exponents[guard]) = (0.0, ZERO_EXPONENT);
         }

@@ -23,7 +23,6 @@ use rayon::prelude::*;
 pub use dilate::{Dilate, DilateParams, dilate, dilate_batch, temporal_penalty};
 pub use features::{FeatureGradient, squared_euclidean_gradient};
 
-use self::forward::Tape;
 use super::cost::{Banded, Real};
 use super::diagonals::Diagonals;
 use crate::error::{Error, Result};
@@ -49,21 +48,19 @@ pub fn soft_dtw_value<T: Real>(ctx: &JobContext, cost: &Banded<T>, gamma: f64) -
 
 /// The soft-DTW discrepancy and the expected path.
 pub fn soft_dtw<T: Real>(ctx: &JobContext, cost: &Banded<T>, gamma: f64) -> Result<SoftDtw> {
-    solve(ctx, cost, gamma, &mut Tape::default())
+    check(cost, gamma)?;
+    let diagonals = Diagonals::new(cost.band());
+    forward::with_tape(|tape| {
+        let value = forward::record(ctx, cost, gamma, &diagonals, tape)?;
+        let expected_path = backward::expected_path(ctx, cost.band(), &diagonals, tape)?;
+        Ok(SoftDtw { value, expected_path })
+    })
 }
 
 /// [`soft_dtw`] of many matrices, in parallel; results are in order and do not depend on the number of threads.
 pub fn soft_dtw_batch<T: Real>(ctx: &JobContext, costs: &[Banded<T>], gamma: f64) -> Result<Vec<SoftDtw>> {
     let ctx = ctx.quiet();
-    costs.par_iter().map_init(Tape::default, |tape, cost| solve(&ctx, cost, gamma, tape)).collect()
-}
-
-fn solve<T: Real>(ctx: &JobContext, cost: &Banded<T>, gamma: f64, tape: &mut Tape) -> Result<SoftDtw> {
-    check(cost, gamma)?;
-    let diagonals = Diagonals::new(cost.band());
-    let value = forward::record(ctx, cost, gamma, &diagonals, tape)?;
-    let expected_path = backward::expected_path(ctx, cost.band(), &diagonals, tape)?;
-    Ok(SoftDtw { value, expected_path })
+    costs.par_iter().map(|cost| soft_dtw(&ctx, cost, gamma)).collect()
 }
 
 /// Rejects a γ that is not positive, or so small against the costs that sums over paths lose their meaning.

@@ -7,9 +7,11 @@
 use crate::error::{Error, Result};
 use crate::job::JobContext;
 
-/// Weight of a diagonal step, which covers a frame of both sequences; the others cover one and weigh 1. A little less
-/// than 2 favours steady progress over stairs.
+/// Weight of a diagonal step, which covers a frame of both sequences; the others cover one and weigh 1.
 const DIAGONAL_WEIGHT: f32 = 1.7;
+/// What a step that advances one sequence only costs besides: without it the path loses itself in stairs where a
+/// figure or a harmony repeats.
+const STAIR_PRICE: f64 = 0.1;
 
 /// What leaving frames out costs, in units of the local cost.
 #[derive(Debug, Clone, Copy)]
@@ -78,11 +80,12 @@ pub fn overlap(
                     (value, step) = (diagonal, Step::Diagonal);
                 }
             }
-            if i > 0 && previous[j] + cost < value {
-                (value, step) = (previous[j] + cost, Step::Score);
+            let stair = cost + STAIR_PRICE;
+            if i > 0 && previous[j] + stair < value {
+                (value, step) = (previous[j] + stair, Step::Score);
             }
-            if j > 0 && current[j - 1] + cost < value {
-                (value, step) = (current[j - 1] + cost, Step::Performance);
+            if j > 0 && current[j - 1] + stair < value {
+                (value, step) = (current[j - 1] + stair, Step::Performance);
             }
             current[j] = value;
             row[j] = step;
@@ -138,9 +141,11 @@ mod tests {
         fn walk(costs: &[Vec<f32>], i: usize, j: usize, so_far: f64, end: &dyn Fn(usize, usize) -> f64) -> f64 {
             let (n, m) = (costs.len(), costs[0].len());
             let mut best = if i + 1 == n || j + 1 == m { so_far + end(i, j) } else { f64::INFINITY };
-            for (di, dj, weight) in [(1, 1, DIAGONAL_WEIGHT), (1, 0, 1.0), (0, 1, 1.0)] {
+            for (di, dj, weight, price) in
+                [(1, 1, DIAGONAL_WEIGHT, 0.0), (1, 0, 1.0, STAIR_PRICE), (0, 1, 1.0, STAIR_PRICE)]
+            {
                 if i + di < n && j + dj < m {
-                    let cost = f64::from(weight) * f64::from(costs[i + di][j + dj]);
+                    let cost = f64::from(weight) * f64::from(costs[i + di][j + dj]) + price;
                     best = best.min(walk(costs, i + di, j + dj, so_far + cost, end));
                 }
             }
@@ -153,7 +158,8 @@ mod tests {
         let starts = (0..n).map(|i| (i, 0)).chain((0..m).map(|j| (0, j)));
         starts
             .map(|(i, j)| {
-                let skipped = f64::from(score_price) * i as f64 + prices[..j].iter().map(|&p| f64::from(p)).sum::<f64>();
+                let skipped =
+                    f64::from(score_price) * i as f64 + prices[..j].iter().map(|&p| f64::from(p)).sum::<f64>();
                 walk(costs, i, j, skipped + f64::from(DIAGONAL_WEIGHT) * f64::from(costs[i][j]), &end)
             })
             .fold(f64::INFINITY, f64::min)
@@ -187,8 +193,7 @@ mod tests {
 
     #[test]
     fn a_recording_that_stops_early_leaves_the_rest_of_the_score_out() {
-        let costs: Vec<Vec<f32>> =
-            (0..10).map(|i| (0..6).map(|j| if j == i { 0.1 } else { 0.8 }).collect()).collect();
+        let costs: Vec<Vec<f32>> = (0..10).map(|i| (0..6).map(|j| if j == i { 0.1 } else { 0.8 }).collect()).collect();
         let path = solve(&costs, 0.6, &[0.5; 6]);
         assert_eq!(path.pairs.last(), Some(&(5, 5)));
     }

@@ -11,7 +11,9 @@ use crate::export::Format;
 /// Align a recording of a performance with its score.
 #[derive(Debug, Parser)]
 #[command(name = "agogic", version, about, max_term_width = 100)]
-#[command(after_help = "Without a command the window opens. Exit codes: 0 done, 1 failed, 2 wrong usage, 130 cancelled.")]
+#[command(
+    after_help = "Without a command the window opens. Exit codes: 0 done, 1 failed, 2 wrong usage, 130 cancelled."
+)]
 pub struct Cli {
     /// Say nothing but results and errors.
     #[arg(long, short, global = true)]
@@ -263,7 +265,11 @@ impl SettingsArgs {
     /// The settings that were typed, checked.
     pub fn settings(&self) -> Result<Settings> {
         if self.extractor != "none" {
-            return Err(Error::invalid("--extractor", &self.extractor, "\"none\": this version ships no learned extractor"));
+            return Err(Error::invalid(
+                "--extractor",
+                &self.extractor,
+                "\"none\": this version ships no learned extractor",
+            ));
         }
         let settings = Settings {
             features: self.features.into(),

@@ -20,11 +20,8 @@ use manifest::Row;
 use record::Record;
 
 pub(super) fn run(ctx: &JobContext, quiet: bool, args: &BatchArgs) -> Result<()> {
-    let plan = Plan {
-        settings: args.settings.settings()?,
-        format: args.writing.format_for(None)?,
-        out_dir: &args.out_dir,
-    };
+    let plan =
+        Plan { settings: args.settings.settings()?, format: args.writing.format_for(None)?, out_dir: &args.out_dir };
     if args.jobs == Some(0) {
         return Err(Error::invalid("--jobs", 0, "at least 1"));
     }
@@ -100,7 +97,9 @@ fn report(rows: &[Row], outcomes: Vec<Option<Result<Record>>>, json: bool) -> Re
     let mut failed = 0;
     for (row, outcome) in rows.iter().zip(outcomes) {
         match outcome {
-            Some(Ok(Record { metrics: Some(metrics), .. })) => pieces.push(PieceResult { name: row.name.clone(), metrics }),
+            Some(Ok(Record { metrics: Some(metrics), .. })) => {
+                pieces.push(PieceResult { name: row.name.clone(), metrics })
+            }
             Some(Ok(_)) => {}
             _ => failed += 1,
         }

@@ -58,11 +58,8 @@ fn csv(features: &FeatureSeq) -> String {
 fn npy(features: &FeatureSeq) -> Vec<u8> {
     const PREFIX: usize = 10;
     const ALIGNMENT: usize = 64;
-    let mut header = format!(
-        "{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, {}), }}",
-        features.frames(),
-        features.dim
-    );
+    let mut header =
+        format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, {}), }}", features.frames(), features.dim);
     let padding = ALIGNMENT - (PREFIX + header.len() + 1) % ALIGNMENT;
     header.push_str(&" ".repeat(padding % ALIGNMENT));
     header.push('\n');

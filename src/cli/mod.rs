@@ -82,5 +82,9 @@ fn open_window() -> Result<()> {
 
 #[cfg(not(feature = "gui"))]
 fn open_window() -> Result<()> {
-    Err(Error::unsuitable("agogic", "this build has no window", "use `agogic align AUDIO SCORE`, or build with the `gui` feature"))
+    Err(Error::unsuitable(
+        "agogic",
+        "this build has no window",
+        "use `agogic align AUDIO SCORE`, or build with the `gui` feature",
+    ))
 }

@@ -114,12 +114,12 @@ fn gdtw_times(ctx: &JobContext, frames: &Frames, actual: &FeatureSeq, settings: 
 
 /// Doubles the band round the places where the path touches its edge; false if it does so nowhere.
 fn widen_where_touched(centre: &[f64], phi: &[f64], radius: &mut [f64]) -> bool {
-    let touched: Vec<usize> =
-        (0..phi.len()).filter(|&i| (phi[i] - centre[i]).abs() > TOUCHING * radius[i]).collect();
+    let touched: Vec<usize> = (0..phi.len()).filter(|&i| (phi[i] - centre[i]).abs() > TOUCHING * radius[i]).collect();
     let mut wider = radius.to_vec();
     for &at in &touched {
         let reach = 4.0 * radius[at];
-        let near = centre.partition_point(|&t| t < centre[at] - reach)..centre.partition_point(|&t| t <= centre[at] + reach);
+        let near =
+            centre.partition_point(|&t| t < centre[at] - reach)..centre.partition_point(|&t| t <= centre[at] + reach);
         for index in near {
             wider[index] = wider[index].max(2.0 * radius[at]);
         }

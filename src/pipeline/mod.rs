@@ -109,7 +109,9 @@ fn check_anchors(recording: &AudioClip, score: &Score, settings: &Settings) -> R
             return Err(Error::invalid("performance time of an anchor", anchor.performance_s, allowed));
         }
     }
-    if let Some(pair) = anchors.windows(2).find(|p| p[1].performance_s < p[0].performance_s || p[0].score_s == p[1].score_s) {
+    if let Some(pair) =
+        anchors.windows(2).find(|p| p[1].performance_s < p[0].performance_s || p[0].score_s == p[1].score_s)
+    {
         let reason = format!(
             "the anchors {}={} and {}={} contradict each other",
             pair[0].score_s, pair[0].performance_s, pair[1].score_s, pair[1].performance_s

@@ -78,8 +78,10 @@ fn attempt(
     let prices: Vec<f32> = audio.level.iter().map(price).collect();
     let prices = SkipPrices { score: SCORE_PRICE, performance: &prices };
     let width = audio.len();
-    let path = overlap(ctx, expected.len(), prices, |i, row| row.copy_from_slice(&distances[i * width..(i + 1) * width]))?;
-    let distance = path.pairs.iter().map(|&(i, j)| f64::from(distances[i * width + j])).sum::<f64>() / path.pairs.len() as f64;
+    let path =
+        overlap(ctx, expected.len(), prices, |i, row| row.copy_from_slice(&distances[i * width..(i + 1) * width]))?;
+    let distance =
+        path.pairs.iter().map(|&(i, j)| f64::from(distances[i * width + j])).sum::<f64>() / path.pairs.len() as f64;
     let to_score = |frame: f64| first + expected.time_s(frame) / ratio;
     let warp = warp_of(&path, &to_score, audio)?;
     let covered_s = (to_score(path.pairs[0].0 as f64 - 0.5), to_score(path.pairs[path.pairs.len() - 1].0 as f64 + 0.5));

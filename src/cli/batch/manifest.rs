@@ -27,9 +27,14 @@ pub(super) fn read(path: &Path) -> Result<Vec<Row>> {
 }
 
 fn parse(text: &str, folder: &Path) -> std::result::Result<Vec<Row>, String> {
-    let mut reader =
-        csv::ReaderBuilder::new().has_headers(false).flexible(true).comment(Some(b'#')).trim(csv::Trim::All).from_reader(text.as_bytes());
-    let records: Vec<csv::StringRecord> = reader.records().collect::<std::result::Result<_, _>>().map_err(|e| e.to_string())?;
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .comment(Some(b'#'))
+        .trim(csv::Trim::All)
+        .from_reader(text.as_bytes());
+    let records: Vec<csv::StringRecord> =
+        reader.records().collect::<std::result::Result<_, _>>().map_err(|e| e.to_string())?;
     let columns = Columns::of(records.first().ok_or("the manifest is empty")?);
     let mut rows = Vec::new();
     for record in records.iter().skip(usize::from(columns.has_header)) {
@@ -60,13 +65,9 @@ impl Columns {
     fn of(first: &csv::StringRecord) -> Self {
         let find = |name: &str| first.iter().position(|field| field.eq_ignore_ascii_case(name));
         match (find("audio"), find("score")) {
-            (Some(audio), Some(score)) => Self {
-                has_header: true,
-                id: find("id"),
-                audio: Some(audio),
-                score: Some(score),
-                truth: find("truth"),
-            },
+            (Some(audio), Some(score)) => {
+                Self { has_header: true, id: find("id"), audio: Some(audio), score: Some(score), truth: find("truth") }
+            }
             _ => Self { has_header: false, id: None, audio: Some(0), score: Some(1), truth: Some(2) },
         }
     }

@@ -1,3 +1,0 @@
-//! x
-/// x
-pub fn files() -> [(&'static str, &'static [u8]); 0] { [] }

@@ -6,6 +6,7 @@ pub mod app;
 pub mod audio;
 pub mod cli;
 pub mod config;
+pub mod demo;
 pub mod error;
 pub mod evaluation;
 pub mod export;

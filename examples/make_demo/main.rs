@@ -15,11 +15,12 @@ mod room;
 mod string;
 
 use std::error::Error;
+use std::f64::consts::TAU;
 use std::fmt::Write;
 use std::path::Path;
 
 use performance::PlayedNote;
-use string::{Piano, Random};
+use string::{CONTACT_S, Partial, Piano, Random};
 
 const RATE: u32 = 44_100;
 const LIMIT_HZ: f64 = 12_000.0;
@@ -83,18 +84,41 @@ fn dry_sound(played: &[PlayedNote]) -> Vec<f64> {
         let mut random = Random::new(piano.seed + index as u64);
         let loudness = note.hardness.powf(1.4);
         let damper_s = 0.05 + 0.002 * f64::from(90 - note.pitch.min(90));
-        // The note begins between two samples, exactly at its time.
+        // The note begins between two samples, exactly at its time, and is over when its damper has silenced it.
         let first = (note.onset_s * rate).ceil() as usize;
-        for (i, out) in sound.iter_mut().enumerate().skip(first) {
-            let t = i as f64 / rate;
-            let damping = (-(t - note.damped_s).max(0.0) / damper_s).exp();
-            if damping < 1e-4 {
-                break;
-            }
-            let age = t - note.onset_s;
-            let string: f64 = partials.iter().map(|partial| partial.phasor(age).1).sum();
+        let last = ((note.damped_s + 9.0 * damper_s) * rate) as usize;
+        let age_s = first as f64 / rate - note.onset_s;
+        let mut string = vec![0.0; last - first];
+        for partial in &partials {
+            add_partial(&mut string, partial, age_s);
+        }
+        for (i, (out, string)) in sound[first..].iter_mut().zip(&string).enumerate() {
+            let age = age_s + i as f64 / rate;
+            let damping = (-(note.onset_s + age - note.damped_s).max(0.0) / damper_s).exp();
             *out += loudness * (string * damping + piano.knock_at(note.pitch, note.hardness, age, &mut random));
         }
     }
     sound
+}
+
+/// Adds a partial from the age `age_s` on: like [`Partial::phasor`] at each sample, by steady rotation and decay.
+fn add_partial(sound: &mut [f64], partial: &Partial, age_s: f64) {
+    let step_s = 1.0 / f64::from(RATE);
+    let shares = [(partial.fast_rate, 1.0 - partial.slow_share), (partial.slow_rate, partial.slow_share)];
+    for hz in &partial.string_hz {
+        let (mut sin, mut cos) = (TAU * hz * age_s).sin_cos();
+        let (step_sin, step_cos) = (TAU * hz * step_s).sin_cos();
+        let [mut fast, mut slow] = shares.map(|(rate, share)| share * (-rate * age_s).exp());
+        let [fast_step, slow_step] = shares.map(|(rate, _)| (-rate * step_s).exp());
+        let mut unrisen = (-age_s / CONTACT_S).exp();
+        let unrisen_step = (-step_s / CONTACT_S).exp();
+        let scale = partial.amplitude / partial.string_hz.len() as f64;
+        for out in &mut *sound {
+            *out += scale * (fast + slow) * (1.0 - unrisen) * sin;
+            (sin, cos) = (sin * step_cos + cos * step_sin, cos * step_cos - sin * step_sin);
+            fast *= fast_step;
+            slow *= slow_step;
+            unrisen *= unrisen_step;
+        }
+    }
 }

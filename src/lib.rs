@@ -7,6 +7,7 @@ pub mod atomic_file;
 pub mod audio;
 pub mod cli;
 pub mod config;
+pub mod demo;
 pub mod error;
 pub mod evaluation;
 pub mod export;

@@ -60,7 +60,7 @@ impl Partial {
 }
 
 /// How fast the sound of a blow rises, in seconds.
-const CONTACT_S: f64 = 0.000_25;
+pub const CONTACT_S: f64 = 0.000_25;
 
 /// Frequency of a key in equal temperament, A4 = 440 Hz.
 pub fn key_hz(key: u8) -> f64 {

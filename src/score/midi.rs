@@ -28,6 +28,9 @@ pub const LONGEST_SCORE_S: f64 = 3.0 * 3600.0;
 /// Largest MIDI file that is read, in bytes.
 pub const LARGEST_MIDI_BYTES: u64 = 32 << 20;
 
+/// Most notes, pedal moves and other changes that are accepted: fifty a second for hours.
+const MOST_EVENTS: usize = 1_000_000;
+
 /// Fastest tempo that is taken seriously, in microseconds per quarter note (3,000 beats per minute).
 const FASTEST_MICROS_PER_BEAT: u32 = 20_000;
 
@@ -87,9 +90,18 @@ fn gather(name: &Path, chunks: &MidiChunks<'_>) -> Result<TrackContent> {
             track.lift_pedals();
         }
         all.append(track);
+        check_event_count(name, &all)?;
     }
     all.sort();
     Ok(all)
+}
+
+fn check_event_count(name: &Path, content: &TrackContent) -> Result<()> {
+    if content.event_count() <= MOST_EVENTS {
+        return Ok(());
+    }
+    let cause = format!("the score has more than the {MOST_EVENTS} notes and changes accepted");
+    Err(Error::limit(name, cause, "check that this is the score, or split it"))
 }
 
 fn build(name: &Path, division: Division, mut content: TrackContent) -> Result<Score> {

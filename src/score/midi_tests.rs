@@ -199,6 +199,17 @@ fn a_rest_or_a_note_of_ten_hours_is_named_with_its_place() {
 }
 
 #[test]
+fn a_file_with_millions_of_events_is_refused() {
+    let mut track = b"\0\x90\x3c\x40\x10\x3c\0".to_vec();
+    track.extend([0x00, 0xB0, 64, 127]);
+    track.extend([0x00, 64, 127].repeat(1_000_000));
+    let mut bytes = b"MThd\0\0\0\x06\0\0\0\x01\0\x60MTrk".to_vec();
+    bytes.extend((track.len() as u32).to_be_bytes());
+    bytes.extend(track);
+    assert!(refusal(&bytes).contains("more than the 1000000 notes"));
+}
+
+#[test]
 fn damaged_files_are_named_as_such() {
     assert!(refusal(b"").contains("empty"));
     assert!(refusal(b"RIFF....WAVEfmt ").contains("not a MIDI file"));

@@ -53,6 +53,12 @@ impl TrackContent {
         self.end_tick = self.end_tick.max(other.end_tick);
     }
 
+    /// How many notes and changes there are.
+    pub fn event_count(&self) -> usize {
+        let changes = self.tempo.len() + self.meter.len() + self.keys.len();
+        self.notes.len() + self.pedal.len() + self.programs.len() + changes
+    }
+
     /// Lifts every pedal that is still down at the end.
     pub fn lift_pedals(&mut self) {
         let tick = self.end_tick;

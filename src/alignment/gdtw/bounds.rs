@@ -82,7 +82,7 @@ impl Reach {
         }
         // The knots whose own bounds the current limits stem from.
         let (mut lo_from, mut hi_from): (Vec<usize>, Vec<usize>) = ((0..m).collect(), (0..m).collect());
-        let mut settle = |lo: &mut [f64], hi: &mut [f64], i: usize, lo_from: &[usize], hi_from: &[usize]| {
+        let settle = |lo: &mut [f64], hi: &mut [f64], i: usize, lo_from: &[usize], hi_from: &[usize]| {
             if lo[i] <= hi[i] {
                 return Ok(());
             }

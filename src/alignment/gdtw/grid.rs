@@ -22,11 +22,6 @@ impl KnotGrid {
     pub fn at(&self, j: usize) -> f64 {
         self.lo + j as f64 * self.step
     }
-
-    /// Time of the last grid point.
-    pub fn end(&self) -> f64 {
-        self.at(self.count - 1)
-    }
 }
 
 /// Number of nodes of a grid.

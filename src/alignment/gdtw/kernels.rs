@@ -117,9 +117,9 @@ fn min_plus_body(step: Step<'_>, scratch: &mut MinPlusScratch, out: &mut [f32]) 
         stride /= 2;
     }
     let mut low = 0;
-    for p in 0..blocks {
+    for (p, &high) in best.iter().enumerate() {
         let start = p * BLOCK;
-        let high = best[p] as usize;
+        let high = high as usize;
         let end = end_row(p);
         let k0 = low.max(first[start] as usize);
         if end + 1 - start == BLOCK {

@@ -29,14 +29,6 @@ pub(super) struct Piece {
 }
 
 impl Piece {
-    /// Whether the piece holds a point, seen from one side.
-    pub fn holds(&self, at: f64, side: Side) -> bool {
-        match side {
-            Side::Left => self.lo < at && at <= self.hi,
-            Side::Right => self.lo <= at && at < self.hi,
-        }
-    }
-
     /// Value, first and second derivative at `at`.
     pub fn eval(&self, at: f64) -> (f64, f64, f64) {
         let [c0, c1, c2] = self.coefficients;
@@ -51,7 +43,7 @@ impl Piece {
         (w * self.delta * (2.0 * norm - self.delta), scale * q1, scale * (q2 - 0.5 * q1 * q1 / q))
     }
 
-    /// Fraction of the way from the piece's frame to the next, for the features modes.
+    /// Distance from the frame or grid point the piece is described about.
     pub fn offset(&self, at: f64) -> f64 {
         at - self.origin
     }

@@ -47,9 +47,9 @@ impl TempoScratch {
         let cost = |k: usize| before[k] + problem.edge(segment, shift + (j as f64 - k as f64) * to.step).value as f32;
         let mut best = first;
         let mut value = cost(first);
-        for k in first + 1..=last {
+        for (k, &reached) in before.iter().enumerate().take(last + 1).skip(first + 1) {
             // Even for nothing the way from k would cost more.
-            if before[k] >= value {
+            if reached >= value {
                 continue;
             }
             let candidate = cost(k);

@@ -79,12 +79,11 @@ fn attack_channel(spectrum: &LogSpectrum) -> Vec<f32> {
     }
     let peak = local_peak(&attacks, ATTACKS, (1.0 / spectrum.hop_s) as usize);
     let decay = (-spectrum.hop_s / ATTACK_DECAY_S).exp() as f32;
-    for frame in 0..frames {
-        for class in 0..ATTACKS {
-            let at = frame * ATTACKS + class;
-            let fresh = (attacks[at] / peak[frame].max(f32::MIN_POSITIVE)).sqrt();
-            let held = if frame > 0 { attacks[at - ATTACKS] * decay } else { 0.0 };
-            attacks[at] = fresh.max(held);
+    let mut held = [0.0f32; ATTACKS];
+    for (row, peak) in attacks.chunks_mut(ATTACKS).zip(peak) {
+        for (value, held) in row.iter_mut().zip(&mut held) {
+            *value = (*value / peak.max(f32::MIN_POSITIVE)).sqrt().max(*held * decay);
+            *held = *value;
         }
     }
     attacks

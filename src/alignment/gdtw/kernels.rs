@@ -223,8 +223,8 @@ fn block_minima(step: Step<'_>, start: usize, k0: usize, k1: usize, out: &mut [f
     // Admissible for every row of the block: no need to look at the row's own range.
     let safe_from = (first[BLOCK - 1] as usize).clamp(k0, k1 + 1);
     let safe_to = (last[0] as usize + 1).clamp(safe_from, k1 + 1);
-    for k in k0..safe_from {
-        let (d, bk, k) = (step.from[k], step.b[k], k as i32);
+    let pairs = |range: std::ops::Range<usize>| step.from[range.clone()].iter().zip(&step.b[range]);
+    for (k, (&d, &bk)) in (k0 as i32..).zip(pairs(k0..safe_from)) {
         for lane in 0..BLOCK {
             let t = a[lane] - bk;
             let c = d + t * t;
@@ -232,7 +232,7 @@ fn block_minima(step: Step<'_>, start: usize, k0: usize, k1: usize, out: &mut [f
             best[lane] = if c < best[lane] { c } else { best[lane] };
         }
     }
-    for (&d, &bk) in step.from[safe_from..safe_to].iter().zip(&step.b[safe_from..safe_to]) {
+    for (&d, &bk) in pairs(safe_from..safe_to) {
         for lane in 0..BLOCK {
             let t = a[lane] - bk;
             let c = d + t * t;
@@ -240,8 +240,7 @@ fn block_minima(step: Step<'_>, start: usize, k0: usize, k1: usize, out: &mut [f
         }
     }
     // Behind the safe range every row's first predecessor is past: only the last one counts.
-    for k in safe_to..=k1 {
-        let (d, bk, k) = (step.from[k], step.b[k], k as i32);
+    for (k, (&d, &bk)) in (safe_to as i32..).zip(pairs(safe_to..k1 + 1)) {
         for lane in 0..BLOCK {
             let t = a[lane] - bk;
             let c = d + t * t;

@@ -3,10 +3,13 @@
 //! Each step holds what should stay (bounds, kinks and slope limits with nothing to gain from leaving them), solves the rest as one
 //! tridiagonal system, clips the step to the smooth pieces and the constraints, and takes it only as far as the objective falls.
 
+mod step;
+mod sweep;
+
 use crate::error::Result;
 use crate::job::JobContext;
 
-use super::blocks::{BlockSystem, Hessian};
+use super::blocks::BlockSystem;
 use super::bounds::Reach;
 use super::pieces::{Piece, Side};
 use super::problem::Problem;
@@ -22,8 +25,6 @@ const SAME_TIME: f64 = 1e-11;
 /// A change of the objective smaller than this share of it is rounding.
 const SAME_OBJECTIVE: f64 = 1e-14;
 const HALVINGS: usize = 12;
-const CLIPPING_ROUNDS: usize = 8;
-const OBSTACLES: usize = 20;
 
 /// Where the finish ended.
 #[derive(Debug, Clone, PartialEq)]
@@ -83,7 +84,6 @@ pub(super) fn finish<T: Real>(
     scratch.prepare(m);
     // The best point so far: near the end steps change the objective by rounding only, and the residual decides.
     let mut best: Option<(Finish, Vec<f64>)> = None;
-    let mut one_at_a_time = false;
     let mut stalled = 0;
     loop {
         ctx.check()?;
@@ -100,29 +100,15 @@ pub(super) fn finish<T: Real>(
         } else {
             stalled += 1;
         }
-        if std::env::var("GDTW_DEBUG").is_ok() {
-            eprintln!(
-                "step {} f {:.17e} res {:.3e} desc {:?} one {} stalled {}",
-                state.steps,
-                state.objective,
-                state.kkt_residual,
-                self::debug(&scratch.descents),
-                one_at_a_time,
-                stalled
-            );
-        }
-        if state.kkt_residual <= KKT_TOLERANCE || state.steps >= max_steps || stalled > 4 {
+        if state.kkt_residual <= KKT_TOLERANCE || state.steps >= max_steps || stalled > 8 {
             break;
-        }
-        if one_at_a_time {
-            scratch.keep_steepest_only();
         }
         state.steps += 1;
-        let moved = scratch.advance(problem, reach, tolerance, phi, &state);
-        if !moved && one_at_a_time {
+        // Where knots hinder each other, moving them one stretch at a time always gets on.
+        let share = if stalled == 0 { scratch.advance(problem, reach, tolerance, phi, &state) } else { 0.0 };
+        if share < 1.0 && !scratch.sweep(problem, phi) && share == 0.0 {
             break;
         }
-        one_at_a_time = !moved;
     }
     let steps = state.steps;
     if let Some((finish, warp)) = best {
@@ -178,12 +164,12 @@ impl NewtonScratch {
         let m = phi.len();
         let mut scale = f64::MIN_POSITIVE;
         let mut objective = 0.0;
-        for i in 0..m {
+        for (i, at) in phi.iter_mut().enumerate() {
             let (lo, hi) = problem.limits(i);
-            locate(problem, i, tolerance, &mut phi[i], &mut self.left[i], &mut self.right[i]);
-            state.knots[i] = bound_state(lo, hi, tolerance, &mut phi[i]);
-            let (value, right, bend) = self.right[i].eval(phi[i]);
-            let left = if self.left[i] == self.right[i] { right } else { self.left[i].eval(phi[i]).1 };
+            locate(problem, i, tolerance, at, &mut self.left[i], &mut self.right[i]);
+            state.knots[i] = bound_state(lo, hi, tolerance, at);
+            let (value, right, bend) = self.right[i].eval(*at);
+            let left = if self.left[i] == self.right[i] { right } else { self.left[i].eval(*at).1 };
             objective += value;
             (self.slope_left[i], self.slope_right[i], self.bend[i]) = (left, right, bend);
             let natural = self.right[i].hi - self.right[i].lo;
@@ -232,202 +218,6 @@ impl NewtonScratch {
             }
         }
         state.kkt_residual = steepest_rate / scale;
-    }
-
-    fn keep_steepest_only(&mut self) {
-        let first = self.descents.iter().enumerate().min_by(|a, b| a.1.rate.total_cmp(&b.1.rate)).map(|(i, _)| i);
-        if let Some(first) = first {
-            self.descents.swap(0, first);
-            self.descents.truncate(1);
-        }
-    }
-
-    /// One step. Returns whether the warp moved.
-    fn advance<T: Real>(
-        &mut self,
-        problem: &Problem<'_, T>,
-        reach: &Reach,
-        tolerance: f64,
-        phi: &mut [f64],
-        state: &Finish,
-    ) -> bool {
-        self.hold(problem, state, phi);
-        // Knots that would leave their range go to its end, and the others adapt to that.
-        for _ in 0..CLIPPING_ROUNDS {
-            self.solve();
-            self.clip_each(phi);
-            reach.project(problem, &mut self.target);
-            if self.search(problem, phi, state.objective) {
-                return true;
-            }
-            if !self.fix_clipped(phi) {
-                break;
-            }
-        }
-        // Else straight along the step up to the first obstacle; one that stops it at once is held.
-        self.hold(problem, state, phi);
-        for _ in 0..OBSTACLES {
-            self.solve();
-            self.clip_at_first(problem, phi);
-            reach.project(problem, &mut self.target);
-            if self.search(problem, phi, state.objective) {
-                return true;
-            }
-            if !self.hold_blocking(problem, tolerance, phi) {
-                return false;
-            }
-        }
-        false
-    }
-
-    /// Prescribes the moves of knots that the step takes out of their range; false if there are none.
-    fn fix_clipped(&mut self, phi: &[f64]) -> bool {
-        let mut fixed = false;
-        for (i, &at) in phi.iter().enumerate() {
-            let (lo, hi) = self.range[i];
-            let to = at + self.step[i];
-            // One that is only dragged along against its own slope may turn once the others stop.
-            if !self.pinned[i] && (to < lo || to > hi) && self.step[i] * self.downhill[i] > 0.0 {
-                self.pinned[i] = true;
-                self.moves[i] = to.min(hi).max(lo) - at;
-                fixed = true;
-            }
-        }
-        fixed
-    }
-
-    /// Holds every active constraint and kink except those that a descent leaves.
-    fn hold<T: Real>(&mut self, problem: &Problem<'_, T>, state: &Finish, phi: &[f64]) {
-        self.moves.fill(0.0);
-        for i in 0..phi.len() {
-            let (lo, hi) = problem.limits(i);
-            self.pinned[i] = state.knots[i] != KnotState::Free;
-            self.range[i] = (self.left[i].lo.max(lo), self.right[i].hi.min(hi));
-            self.downhill[i] = -(self.slope_right[i] + self.pull[i]);
-        }
-        for (tied, segment) in self.tied.iter_mut().zip(&state.segments) {
-            *tied = *segment != SegmentState::Free;
-        }
-        for descent in &self.descents {
-            for i in descent.knots.clone() {
-                self.pinned[i] = false;
-                let (lo, hi) = self.range[i];
-                if descent.forward {
-                    self.range[i] = (self.right[i].lo.max(lo), hi);
-                } else {
-                    self.range[i] = (lo, self.left[i].hi.min(hi));
-                    self.downhill[i] = -(self.slope_left[i] + self.pull[i]);
-                    self.bend[i] = self.left[i].eval(phi[i]).2;
-                }
-            }
-            if descent.knots.start > 0 {
-                self.tied[descent.knots.start - 1] = false;
-            }
-            if let Some(tied) = self.tied.get_mut(descent.knots.end - 1) {
-                *tied = false;
-            }
-        }
-    }
-
-    /// The Newton step of what is not held; where the Hessian is not positive definite, its convex part is used.
-    fn solve(&mut self) {
-        self.system.group(&self.pinned, &self.tied, &self.moves);
-        let largest = self.bend.iter().chain(&self.stiffness).fold(f64::MIN_POSITIVE, |a, v| a.max(v.abs()));
-        let ridge = 1e-13 * largest;
-        let hessian = Hessian { nodes: &self.bend, segments: &self.stiffness };
-        if self.system.solve(hessian, &self.downhill, ridge, &mut self.step) {
-            return;
-        }
-        self.bend.iter_mut().chain(&mut self.stiffness).for_each(|v| *v = v.max(0.0));
-        let hessian = Hessian { nodes: &self.bend, segments: &self.stiffness };
-        if !self.system.solve(hessian, &self.downhill, 1e-6 * largest, &mut self.step) {
-            self.step.fill(0.0);
-        }
-    }
-
-    /// The Newton point, each knot clipped to its own range.
-    fn clip_each(&mut self, phi: &[f64]) {
-        let moves = phi.iter().zip(&self.step).zip(&self.range);
-        for (target, ((at, step), (lo, hi))) in self.target.iter_mut().zip(moves) {
-            *target = (at + step).min(*hi).max(*lo);
-        }
-    }
-
-    /// The straight step up to its first obstacle.
-    fn clip_at_first<T: Real>(&mut self, problem: &Problem<'_, T>, phi: &[f64]) {
-        let mut share = 1.0_f64;
-        let mut obstacle = |room: f64, way: f64| {
-            if way > 0.0 {
-                share = share.min((room / way).max(0.0));
-            }
-        };
-        for (i, &at) in phi.iter().enumerate() {
-            obstacle(self.range[i].1 - at, self.step[i]);
-            obstacle(at - self.range[i].0, -self.step[i]);
-        }
-        for (i, pair) in phi.windows(2).enumerate() {
-            let (min, max) = problem.steps(i);
-            let (advance, change) = (pair[1] - pair[0], self.step[i + 1] - self.step[i]);
-            obstacle(max - advance, change);
-            obstacle(advance - min, -change);
-        }
-        self.step.iter_mut().for_each(|v| *v *= share);
-        self.clip_each(phi);
-        self.step.iter_mut().for_each(|v| *v /= share.max(f64::MIN_POSITIVE));
-    }
-
-    /// Backtracks from the target until the objective falls enough.
-    fn search<T: Real>(&mut self, problem: &Problem<'_, T>, phi: &mut [f64], objective: f64) -> bool {
-        let mut share = 1.0;
-        for _ in 0..HALVINGS {
-            let mut moved = false;
-            let mut slope = 0.0;
-            for (i, &from) in phi.iter().enumerate() {
-                let at = if share == 1.0 { self.target[i] } else { from + share * (self.target[i] - from) };
-                moved |= at != from;
-                slope -= self.downhill[i] * (at - from);
-                self.trial[i] = at;
-            }
-            // Along a segment the first-order change keeps its sign: uphill at once means uphill for every share.
-            let rounding = SAME_OBJECTIVE * objective.abs();
-            if !moved || slope > rounding {
-                return false;
-            }
-            let value = self.value(problem, &self.trial);
-            if (slope < 0.0 && value <= objective + 1e-4 * slope)
-                || (-slope <= rounding && value <= objective + rounding)
-            {
-                phi.copy_from_slice(&self.trial);
-                return true;
-            }
-            share *= 0.5;
-        }
-        false
-    }
-
-    /// Holds the constraints that stop the step at once; false if there are none.
-    fn hold_blocking<T: Real>(&mut self, problem: &Problem<'_, T>, tolerance: f64, phi: &[f64]) -> bool {
-        let mut held = false;
-        for i in 0..phi.len() {
-            let (lo, hi) = self.range[i];
-            let outward =
-                (phi[i] <= lo + tolerance && self.step[i] < 0.0) || (phi[i] >= hi - tolerance && self.step[i] > 0.0);
-            if outward && !self.pinned[i] {
-                self.pinned[i] = true;
-                held = true;
-            }
-        }
-        for i in 0..phi.len() - 1 {
-            let (min, max) = problem.steps(i);
-            let (advance, change) = (phi[i + 1] - phi[i], self.step[i + 1] - self.step[i]);
-            let slack = 4.0 * tolerance;
-            let outward = (advance <= min + slack && change < 0.0) || (advance >= max - slack && change > 0.0);
-            if outward && !self.tied[i] {
-                self.tied[i] = true;
-                held = true;
-            }
-        }
-        held
     }
 
     fn value<T: Real>(&self, problem: &Problem<'_, T>, phi: &[f64]) -> f64 {
@@ -493,8 +283,4 @@ fn bound_state(lo: f64, hi: f64, tolerance: f64, at: &mut f64) -> KnotState {
         }
         (false, false) => KnotState::Free,
     }
-}
-
-fn debug(d: &[Descent]) -> String {
-    d.iter().map(|d| format!("{:?}{}{:.1e} ", d.knots, if d.forward { ">" } else { "<" }, d.rate)).collect()
 }

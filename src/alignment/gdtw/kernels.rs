@@ -12,17 +12,23 @@ use super::real::Real;
 const BLOCK: usize = 16;
 const LANES: usize = 8;
 
+/// Values that may be read, not used, behind the end of [`Step::from`] and [`Step::b`]: searches run in whole vectors.
+pub(super) const PADDING: usize = LANES;
+
 /// Reused index arrays of [`min_plus`].
 #[derive(Debug, Default)]
 pub(super) struct MinPlusScratch {
     best: Vec<u32>,
 }
 
-/// One DP step with quadratic edges: from cost `from[k]` at scaled position `b[k]` to scaled position `a[j]`.
+/// One DP step with quadratic edges: from cost `from[k] ≥ 0` at scaled position `b[k] = k·scale` to scaled position `a[j]`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Step<'a> {
+    /// With [`PADDING`] more values.
     pub from: &'a [f32],
+    /// With [`PADDING`] more values.
     pub b: &'a [f32],
+    pub scale: f32,
     pub a: &'a [f32],
     /// First and last admissible `k` of each `j`, both non-decreasing in `j`, never empty.
     pub first: &'a [i32],
@@ -55,14 +61,46 @@ macro_rules! dispatch {
     };
 }
 
-dispatch! {
-    /// `out[j] = min_k from[k] + (a[j] − b[k])²` over the admissible `k`, in O(len) since the best `k` never falls as `j` grows.
-    fn min_plus(step: Step<'_>, scratch: &mut MinPlusScratch, out: &mut [f32]) = min_plus_body
+/// Adds `min_k from[k] + (a[j] − b[k])²` over the admissible `k` to `out[j]`, in O(len) vector operations since the best `k` never
+/// falls as `j` grows.
+pub(super) fn min_plus(step: Step<'_>, scratch: &mut MinPlusScratch, out: &mut [f32]) {
+    step.check();
+    #[cfg(target_arch = "x86_64")]
+    if has_avx2() {
+        #[target_feature(enable = "avx2")]
+        fn avx2(step: Step<'_>, scratch: &mut MinPlusScratch, out: &mut [f32]) {
+            // SAFETY: inside this function AVX2 is there, and the step was checked.
+            min_plus_body(step, scratch, out, |step, a, low, high| unsafe { argmin_avx2(step, a, low, high) });
+        }
+        // SAFETY: the processor has AVX2.
+        return unsafe { avx2(step, scratch, out) };
+    }
+    min_plus_body(step, scratch, out, argmin);
 }
 
-dispatch! {
-    /// The best predecessor of `j`: the least `k` of those with the smallest `from[k] + (a[j] − b[k])²`.
-    fn best_predecessor(step: Step<'_>, j: usize) -> usize = best_predecessor_body
+/// The best predecessor of `j`: the least `k` of those with the smallest `from[k] + (a[j] − b[k])²`.
+pub(super) fn best_predecessor(step: Step<'_>, j: usize) -> usize {
+    step.check();
+    #[cfg(target_arch = "x86_64")]
+    if has_avx2() {
+        // SAFETY: the processor has AVX2, and the step was checked.
+        return search(step, j, step.first[j], step.last[j], |step, a, low, high| unsafe {
+            argmin_avx2(step, a, low, high)
+        });
+    }
+    search(step, j, step.first[j], step.last[j], argmin)
+}
+
+impl Step<'_> {
+    /// Checks once what the searches rely on: windows within the row, padding behind it.
+    fn check(&self) {
+        let rows = self.a.len();
+        assert!(self.first.len() >= rows && self.last.len() >= rows && rows > 0, "one window per row");
+        // Windows never fall, so the first and the last one bound them all.
+        let most = self.last[rows - 1];
+        assert!(self.first[0] >= 0 && self.first[rows - 1] <= most && most >= 0, "windows within the row");
+        assert!(self.from.len().min(self.b.len()) >= most as usize + 1 + PADDING, "padding behind the row");
+    }
 }
 
 dispatch! {
@@ -76,10 +114,20 @@ dispatch! {
 }
 
 dispatch! {
-    /// `out[j] = min_k from[k] + cost[j − k − low]` over `first[j] ..= last[j]`, for costs that fall to one least difference and
+    /// Adds `min_k from[k] + cost[j − k − low]` to `out[j]`, over `first[j] ..= last[j]`, for costs that fall to one least difference and
     /// rise after it.
     fn min_plus_differences(from: &[f32], first: &[i32], last: &[i32], cost: &[f32], low: i32, out: &mut [f32])
         = min_plus_differences_body
+}
+
+dispatch! {
+    /// Subtracts the smallest value of a row, if finite, from all of them.
+    fn subtract_minimum(row: &mut [f32]) = subtract_minimum_body
+}
+
+dispatch! {
+    /// `out[k] = shift + k·scale`.
+    fn ramp(shift: f32, scale: f32, out: &mut [f32]) = ramp_body
 }
 
 dispatch! {
@@ -93,7 +141,12 @@ dispatch! {
 }
 
 #[inline(always)]
-fn min_plus_body(step: Step<'_>, scratch: &mut MinPlusScratch, out: &mut [f32]) {
+fn min_plus_body(
+    step: Step<'_>,
+    scratch: &mut MinPlusScratch,
+    out: &mut [f32],
+    argmin: impl Fn(Step<'_>, f32, usize, usize) -> usize + Copy,
+) {
     let rows = step.a.len();
     let Step { from, b, first, last, .. } = step;
     // Best predecessors of the last row of each block, coarse to fine: each search is confined by its neighbours'.
@@ -107,11 +160,10 @@ fn min_plus_body(step: Step<'_>, scratch: &mut MinPlusScratch, out: &mut [f32]) 
         let mut p = stride - 1;
         while p < blocks {
             let j = end_row(p);
-            let low = if p >= stride { best[p - stride] as usize } else { 0 };
-            let high = if p + stride < blocks { best[p + stride] as usize } else { from.len() - 1 };
-            let low = low.max(first[j] as usize);
-            let high = high.min(last[j] as usize).max(low);
-            best[p] = argmin(&from[low..=high], &b[low..=high], step.a[j]) as u32 + low as u32;
+            let low = if p >= stride { best[p - stride] as i32 } else { 0 };
+            let high = if p + stride < blocks { best[p + stride] as i32 } else { i32::MAX };
+            let low = low.max(first[j]);
+            best[p] = search(step, j, low, high.min(last[j]).max(low), argmin) as u32;
             p += 2 * stride;
         }
         stride /= 2;
@@ -127,11 +179,36 @@ fn min_plus_body(step: Step<'_>, scratch: &mut MinPlusScratch, out: &mut [f32]) 
         } else {
             for j in start..=end {
                 let (k0, k1) = (k0.max(first[j] as usize), high.min(last[j] as usize));
-                out[j] = minimum(&from[k0..=k1], &b[k0..=k1], step.a[j]);
+                out[j] += minimum(&from[k0..=k1], &b[k0..=k1], step.a[j]);
             }
         }
         low = high;
     }
+}
+
+/// The best predecessor of row `j` in `low ..= high`. What is further from the row's own position than the root of a known cost costs
+/// more than that, whatever its `from`.
+#[inline(always)]
+fn search(
+    step: Step<'_>,
+    j: usize,
+    mut low: i32,
+    mut high: i32,
+    argmin: impl Fn(Step<'_>, f32, usize, usize) -> usize,
+) -> usize {
+    let a = step.a[j];
+    if step.scale > 0.0 && high - low > LANES as i32 {
+        let per_scale = 1.0 / step.scale;
+        let centre = (a * per_scale) as i32;
+        let near = centre.clamp(low, high) as usize;
+        let t = a - step.b[near];
+        let steps = (step.from[near] + t * t).sqrt() * per_scale;
+        // One more on either side for rounding; the conversion saturates.
+        let reach = (steps as i32).saturating_add(2);
+        low = low.max(centre.saturating_sub(reach)).min(near as i32);
+        high = high.min(centre.saturating_add(reach)).max(near as i32);
+    }
+    argmin(step, a, low as usize, high as usize)
 }
 
 /// Minima of a whole block over predecessors `k0..=k1`, each row within its own admissible range.
@@ -146,19 +223,15 @@ fn block_minima(step: Step<'_>, start: usize, k0: usize, k1: usize, out: &mut [f
     // Admissible for every row of the block: no need to look at the row's own range.
     let safe_from = (first[BLOCK - 1] as usize).clamp(k0, k1 + 1);
     let safe_to = (last[0] as usize + 1).clamp(safe_from, k1 + 1);
-    let mut masked = |from: &[f32], b: &[f32], offset: usize| {
-        for (k, (&d, &bk)) in from.iter().zip(b).enumerate() {
-            let k = (offset + k) as i32;
-            for lane in 0..BLOCK {
-                let t = a[lane] - bk;
-                let c = d + t * t;
-                let c = if (k >= first[lane]) & (k <= last[lane]) { c } else { f32::INFINITY };
-                best[lane] = if c < best[lane] { c } else { best[lane] };
-            }
+    for k in k0..safe_from {
+        let (d, bk, k) = (step.from[k], step.b[k], k as i32);
+        for lane in 0..BLOCK {
+            let t = a[lane] - bk;
+            let c = d + t * t;
+            let c = if (k >= first[lane]) & (k <= last[lane]) { c } else { f32::INFINITY };
+            best[lane] = if c < best[lane] { c } else { best[lane] };
         }
-    };
-    masked(&step.from[k0..safe_from], &step.b[k0..safe_from], k0);
-    masked(&step.from[safe_to..=k1], &step.b[safe_to..=k1], safe_to);
+    }
     for (&d, &bk) in step.from[safe_from..safe_to].iter().zip(&step.b[safe_from..safe_to]) {
         for lane in 0..BLOCK {
             let t = a[lane] - bk;
@@ -166,7 +239,19 @@ fn block_minima(step: Step<'_>, start: usize, k0: usize, k1: usize, out: &mut [f
             best[lane] = if c < best[lane] { c } else { best[lane] };
         }
     }
-    out.copy_from_slice(&best);
+    // Behind the safe range every row's first predecessor is past: only the last one counts.
+    for k in safe_to..=k1 {
+        let (d, bk, k) = (step.from[k], step.b[k], k as i32);
+        for lane in 0..BLOCK {
+            let t = a[lane] - bk;
+            let c = d + t * t;
+            let c = if k <= last[lane] { c } else { f32::INFINITY };
+            best[lane] = if c < best[lane] { c } else { best[lane] };
+        }
+    }
+    for (value, best) in out.iter_mut().zip(best) {
+        *value += best;
+    }
 }
 
 #[inline(always)]
@@ -197,7 +282,7 @@ fn min_plus_differences_body(from: &[f32], first: &[i32], last: &[i32], cost: &[
             }
             best_of_all = difference_lane(from, first, last, (start, count), k as i32 + low, *c, &mut best);
         }
-        out[start..start + count].copy_from_slice(&best[..count]);
+        out[start..start + count].iter_mut().zip(best).for_each(|(value, best)| *value += best);
         start += count;
     }
 }
@@ -240,12 +325,6 @@ fn difference_lane(
 }
 
 #[inline(always)]
-fn best_predecessor_body(step: Step<'_>, j: usize) -> usize {
-    let (low, high) = (step.first[j] as usize, step.last[j] as usize);
-    low + argmin(&step.from[low..=high], &step.b[low..=high], step.a[j])
-}
-
-#[inline(always)]
 fn minimum(from: &[f32], b: &[f32], a: f32) -> f32 {
     from.iter().zip(b).fold(f32::INFINITY, |best, (&d, &bk)| {
         let c = d + (a - bk) * (a - bk);
@@ -253,39 +332,55 @@ fn minimum(from: &[f32], b: &[f32], a: f32) -> f32 {
     })
 }
 
-#[inline(always)]
-fn argmin(from: &[f32], b: &[f32], a: f32) -> usize {
-    let mut best = [f32::INFINITY; LANES];
-    let mut index = [0_i32; LANES];
-    let mut at = [0_i32; LANES];
-    for (lane, at) in at.iter_mut().enumerate() {
-        *at = lane as i32;
-    }
-    let (from_chunks, b_chunks) = (from.chunks_exact(LANES), b.chunks_exact(LANES));
-    let rest = from.len() - from_chunks.remainder().len();
-    for (d, bk) in from_chunks.zip(b_chunks) {
-        for lane in 0..LANES {
-            let t = a - bk[lane];
-            let c = d[lane] + t * t;
-            let better = c < best[lane];
-            best[lane] = if better { c } else { best[lane] };
-            index[lane] = if better { at[lane] } else { index[lane] };
-            at[lane] += LANES as i32;
+/// The least index in `low ..= high` with the smallest cost.
+fn argmin(step: Step<'_>, a: f32, low: usize, high: usize) -> usize {
+    let (mut best, mut least) = (low, f32::INFINITY);
+    for k in low..=high {
+        let t = a - step.b[k];
+        let c = step.from[k] + t * t;
+        if c < least {
+            (best, least) = (k, c);
         }
     }
-    let (mut value, mut k) = (f32::INFINITY, 0);
-    for lane in 0..LANES {
-        if best[lane] < value || (best[lane] == value && index[lane] < k) {
-            (value, k) = (best[lane], index[lane]);
-        }
+    best
+}
+
+/// [`argmin`], eight at a time.
+///
+/// # Safety
+/// `high + PADDING` must be inside `step.from` and `step.b`.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+unsafe fn argmin_avx2(step: Step<'_>, a: f32, low: usize, high: usize) -> usize {
+    use std::arch::x86_64::*;
+    let infinity = _mm256_set1_ps(f32::INFINITY);
+    let (mut best, mut index) = (infinity, _mm256_set1_epi32(low as i32));
+    let (a, end) = (_mm256_set1_ps(a), _mm256_set1_epi32(high as i32 + 1));
+    let mut at = _mm256_add_epi32(index, _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+    let mut k = low;
+    while k <= high {
+        // SAFETY: k <= high, and eight values follow `high`.
+        let (d, b) = unsafe { (_mm256_loadu_ps(step.from.as_ptr().add(k)), _mm256_loadu_ps(step.b.as_ptr().add(k))) };
+        let t = _mm256_sub_ps(a, b);
+        let c = _mm256_add_ps(d, _mm256_mul_ps(t, t));
+        let inside = _mm256_castsi256_ps(_mm256_cmpgt_epi32(end, at));
+        let c = _mm256_blendv_ps(infinity, c, inside);
+        let better = _mm256_cmp_ps::<_CMP_LT_OQ>(c, best);
+        best = _mm256_min_ps(c, best);
+        index = _mm256_blendv_epi8(index, at, _mm256_castps_si256(better));
+        at = _mm256_add_epi32(at, _mm256_set1_epi32(LANES as i32));
+        k += LANES;
     }
-    for i in rest..from.len() {
-        let c = from[i] + (a - b[i]) * (a - b[i]);
-        if c < value {
-            (value, k) = (c, i as i32);
-        }
-    }
-    k as usize
+    // The smallest value in every lane, then the least index of those that have it.
+    let least = _mm256_min_ps(best, _mm256_permute2f128_ps::<1>(best, best));
+    let least = _mm256_min_ps(least, _mm256_permute_ps::<0b01_00_11_10>(least));
+    let least = _mm256_min_ps(least, _mm256_permute_ps::<0b10_11_00_01>(least));
+    let equal = _mm256_castps_si256(_mm256_cmp_ps::<_CMP_EQ_OQ>(best, least));
+    let index = _mm256_blendv_epi8(_mm256_set1_epi32(i32::MAX), index, equal);
+    let first = _mm_min_epi32(_mm256_castsi256_si128(index), _mm256_extracti128_si256::<1>(index));
+    let first = _mm_min_epi32(first, _mm_shuffle_epi32::<0b01_00_11_10>(first));
+    let first = _mm_min_epi32(first, _mm_shuffle_epi32::<0b10_11_00_01>(first));
+    _mm_cvtsi128_si32(first) as usize
 }
 
 #[inline(always)]
@@ -319,6 +414,29 @@ fn dots_to_distances_body(x_norm: f32, y_norms: &[f32], out: &mut [f32]) {
     for (value, norm) in out.iter_mut().zip(y_norms) {
         let d = x_norm + norm - 2.0 * *value;
         *value = if d > 0.0 { d } else { 0.0 };
+    }
+}
+
+#[inline(always)]
+fn subtract_minimum_body(row: &mut [f32]) {
+    let mut lanes = [f32::INFINITY; LANES];
+    let chunks = row.chunks_exact(LANES);
+    let rest = chunks.remainder().iter().copied().fold(f32::INFINITY, f32::min);
+    for chunk in chunks {
+        for lane in 0..LANES {
+            lanes[lane] = if chunk[lane] < lanes[lane] { chunk[lane] } else { lanes[lane] };
+        }
+    }
+    let least = lanes.iter().copied().fold(rest, f32::min);
+    if least.is_finite() {
+        row.iter_mut().for_each(|v| *v -= least);
+    }
+}
+
+#[inline(always)]
+fn ramp_body(shift: f32, scale: f32, out: &mut [f32]) {
+    for (k, value) in out.iter_mut().enumerate() {
+        *value = shift + k as i32 as f32 * scale;
     }
 }
 
@@ -397,17 +515,34 @@ fn interpolate_row_avx2(source: RowSource<'_>, weight: f32, out: &mut [f32]) {
     let (weight_v, one, zero) = (_mm256_set1_ps(weight), _mm256_set1_ps(1.0), _mm256_setzero_ps());
     let top_v = _mm256_set1_epi32(top as i32);
     let mut index = _mm256_setr_ps(0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0);
+    let next = _mm256_set1_epi32(1);
     for chunk in out[..whole].chunks_exact_mut(LANES) {
         let position = _mm256_max_ps(_mm256_add_ps(start, _mm256_mul_ps(index, step)), zero);
         let k = _mm256_min_epi32(_mm256_cvttps_epi32(position), top_v);
         let a = _mm256_sub_ps(position, _mm256_cvtepi32_ps(k));
-        // SAFETY: 0 <= k <= top, and both arrays hold more than `top` values, `distance` one more.
-        let (d0, d1, energy) = unsafe {
+        let base = _mm256_extract_epi32::<0>(k) as usize;
+        let span = _mm256_extract_epi32::<7>(k) as usize - base;
+        let (d0, d1, energy) = if span + 1 < LANES && base + LANES <= source.distance.len().min(source.energy.len()) {
+            // The eight points lie on eight neighbouring frames: three shuffles instead of three slow gathers.
+            let relative = _mm256_sub_epi32(k, _mm256_set1_epi32(base as i32));
+            // SAFETY: base + 8 values exist in both arrays.
+            let (d, e) = unsafe {
+                (_mm256_loadu_ps(source.distance.as_ptr().add(base)), _mm256_loadu_ps(source.energy.as_ptr().add(base)))
+            };
             (
-                _mm256_i32gather_ps::<4>(source.distance.as_ptr(), k),
-                _mm256_i32gather_ps::<4>(source.distance.as_ptr().add(1), k),
-                _mm256_i32gather_ps::<4>(source.energy.as_ptr(), k),
+                _mm256_permutevar8x32_ps(d, relative),
+                _mm256_permutevar8x32_ps(d, _mm256_add_epi32(relative, next)),
+                _mm256_permutevar8x32_ps(e, relative),
             )
+        } else {
+            // SAFETY: 0 <= k <= top, and both arrays hold more than `top` values, `distance` one more.
+            unsafe {
+                (
+                    _mm256_i32gather_ps::<4>(source.distance.as_ptr(), k),
+                    _mm256_i32gather_ps::<4>(source.distance.as_ptr().add(1), k),
+                    _mm256_i32gather_ps::<4>(source.energy.as_ptr(), k),
+                )
+            }
         };
         let line = _mm256_add_ps(d0, _mm256_mul_ps(a, _mm256_sub_ps(d1, d0)));
         let sag = _mm256_mul_ps(_mm256_mul_ps(a, _mm256_sub_ps(one, a)), energy);

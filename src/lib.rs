@@ -5,6 +5,7 @@ pub mod alignment;
 pub mod app;
 pub mod atomic_file;
 pub mod audio;
+pub mod bench;
 pub mod cli;
 pub mod config;
 pub mod demo;

@@ -26,6 +26,8 @@ pub struct LogSpectrum {
     pub hop_s: f64,
     /// [`BANDS`] values per frame.
     pub values: Vec<f32>,
+    /// How much higher than A = 440 Hz the sound is tuned, in semitones; the bands follow it.
+    pub tuning_semitones: f64,
 }
 
 impl LogSpectrum {
@@ -52,7 +54,7 @@ pub fn recording_spectrum(ctx: &JobContext, clip: &AudioClip) -> Result<LogSpect
             values.extend_from_slice(spectra.mid(frame));
         }
     }
-    Ok(LogSpectrum { hop_s: samples_to_seconds(HOP, ANALYSIS_RATE), values })
+    Ok(LogSpectrum { hop_s: samples_to_seconds(HOP, ANALYSIS_RATE), values, tuning_semitones })
 }
 
 /// Compresses magnitudes in place, relative to the 90th percentile of the frames' maxima.

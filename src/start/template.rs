@@ -38,7 +38,7 @@ pub fn render(score: &Score, time_of: &dyn Fn(f64) -> f64, hop_s: f64, frames: u
         }
     }
     compress(&mut values);
-    LogSpectrum { hop_s, values }
+    LogSpectrum { hop_s, values, tuning_semitones: 0.0 }
 }
 
 /// The bands that a pitch sounds in, with their amplitudes.

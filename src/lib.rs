@@ -14,6 +14,7 @@ pub mod evaluation;
 pub mod export;
 pub mod features;
 pub mod job;
+pub mod onsets;
 pub mod pipeline;
 pub mod result;
 pub mod score;

@@ -47,6 +47,18 @@ impl LogSpectrum {
         mean
     }
 
+    /// Lays the bands whole semitones higher or lower, so that a transposed recording reads as the score is written.
+    pub fn retune(&mut self, tuning_semitones: f64) {
+        let shift = (tuning_semitones - self.tuning_semitones).round() as isize;
+        self.tuning_semitones += shift as f64;
+        for frame in self.values.chunks_mut(BANDS) {
+            let before: [f32; BANDS] = std::array::from_fn(|band| frame[band]);
+            for (band, value) in frame.iter_mut().enumerate() {
+                *value = band.checked_add_signed(shift).and_then(|from| before.get(from)).copied().unwrap_or(0.0);
+            }
+        }
+    }
+
     /// One frame.
     pub fn frame(&self, index: usize) -> &[f32] {
         &self.values[index * BANDS..(index + 1) * BANDS]

@@ -1,6 +1,6 @@
 //! The alignment kernels on one thread: GDTW beside classic DTW, soft-DTW and DILATE.
 
-use super::inputs::{Generated, pair, warp};
+use super::inputs::{OwnedSignal, pair, warp};
 use super::measure::{Contestant, take_turns};
 use super::{Measurement, on_one_thread};
 use crate::alignment::Signal;
@@ -115,7 +115,7 @@ fn dilate_step(ctx: &JobContext) -> Result<Vec<Measurement>> {
 }
 
 /// The known alignment of a generated score.
-fn truth(score: &Generated) -> Vec<(f64, f64)> {
+fn truth(score: &OwnedSignal) -> Vec<(f64, f64)> {
     score.times.iter().map(|&t| (t, warp(t, 1.0))).collect()
 }
 

@@ -34,6 +34,8 @@ pub struct Start {
     pub covered_s: (f64, f64),
     /// Mean cosine distance between the score's and the recording's frames along the warp, 0 to 1.
     pub distance: f64,
+    /// The same for the score played backwards, which sounds alike but is another piece: what chance would give.
+    pub chance_distance: f64,
 }
 
 /// Finds the rough warp of a score in a recording.
@@ -55,7 +57,20 @@ pub fn find(ctx: &JobContext, recording: &LogSpectrum, score: &Score) -> Result<
             found = again;
         }
     }
-    Ok(found)
+    let ratio = found.warp.mean_slope().clamp(RATIO_RANGE.0, RATIO_RANGE.1);
+    let chance_distance = attempt(ctx, &audio, factor, recording.hop_s, &backwards(score), ratio)?.distance;
+    Ok(Start { chance_distance, ..found })
+}
+
+/// The score played from its end to its beginning.
+fn backwards(score: &Score) -> Score {
+    let mut mirrored = score.clone();
+    let sum = score.first_onset_s() + score.end_s();
+    for note in &mut mirrored.notes {
+        (note.onset_s, note.offset_s) = (sum - note.offset_s, sum - note.onset_s);
+    }
+    mirrored.notes.sort_by(|a, b| a.onset_s.total_cmp(&b.onset_s));
+    mirrored
 }
 
 /// One search with the score rendered at a given tempo ratio.
@@ -85,7 +100,7 @@ fn attempt(
     let to_score = |frame: f64| first + expected.time_s(frame) / ratio;
     let warp = warp_of(&path, &to_score, audio)?;
     let covered_s = (to_score(path.pairs[0].0 as f64 - 0.5), to_score(path.pairs[path.pairs.len() - 1].0 as f64 + 0.5));
-    Ok(Start { warp, covered_s, distance })
+    Ok(Start { warp, covered_s, distance, chance_distance: f64::INFINITY })
 }
 
 /// Seconds between the first and the last frame that sound.

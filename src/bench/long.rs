@@ -23,7 +23,7 @@ fn minutes_in_a_band(ctx: &JobContext, minutes: f64) -> Result<Measurement> {
     let frames = (end_s / frame_to_seconds(1, HOP, ANALYSIS_RATE)) as usize;
     let (score, performance) = pair(frames, frames, DIM, end_s);
     let problem = Problem::from_signals(score.signal()?, performance.signal()?, LAMBDA).with_pinned_ends();
-    let problem = problem.with_band(&score.times, &vec![BAND_S; frames]);
+    let problem = problem.with_band(&score.times, &vec![BAND_S; frames])?;
     let mut workspace = Workspace::default();
     let options = SolveOptions::default();
     let mut alone = [Contestant::new("gdtw forward, in a band", || solve(ctx, &problem, &options, &mut workspace))];

@@ -94,7 +94,7 @@ fn gdtw_times(ctx: &JobContext, frames: &Frames, actual: &FeatureSeq, settings: 
     if let Some(slope) = settings.slope {
         problem = problem.with_slope_limits(slope.min, slope.max);
     }
-    problem = problem.with_anchors(&frames.anchors);
+    problem = problem.with_anchors(&frames.anchors)?;
     let (lower, upper) = (problem.lower.clone(), problem.upper.clone());
     let mut workspace = Workspace::default();
     let mut radius = vec![settings.band_s.unwrap_or(FIRST_BAND_S); frames.times_s.len()];
@@ -102,7 +102,7 @@ fn gdtw_times(ctx: &JobContext, frames: &Frames, actual: &FeatureSeq, settings: 
     loop {
         problem.lower.clone_from(&lower);
         problem.upper.clone_from(&upper);
-        let banded = problem.with_band(&frames.times_s, &radius);
+        let banded = problem.with_band(&frames.times_s, &radius)?;
         let solution = solve(ctx, &banded, &SolveOptions::default(), &mut workspace)?;
         if widenings == 0 || !widen_where_touched(&frames.times_s, &solution.phi, &mut radius) {
             return Ok(solution.phi);

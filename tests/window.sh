@@ -28,18 +28,21 @@ if [ "${1:-}" = inside ]; then
         tries=$((tries + 1))
         [ "$tries" -le 100 ] || fail "no window within 20 s"
         sleep 0.2
-        window="$(xdotool search --onlyvisible --pid "$program" 2>/dev/null | head -n 1)"
+        # The display is ours alone: any window with a title is the program's.
+        window="$(xdotool search --onlyvisible --name . 2>/dev/null | head -n 1)"
     done
     say "the window appeared"
     sleep 2 # a few frames
     if command -v import >/dev/null 2>&1; then
         import -window root "$PICTURE" && say "picture: $PICTURE"
     fi
-    xdotool key --window "$window" ctrl+q || true
+    xdotool windowfocus "$window" key ctrl+q || true
     tries=0
     while kill -0 "$program" 2>/dev/null; do
         tries=$((tries + 1))
         if [ "$tries" -eq 15 ]; then
+            xdotool windowquit "$window" || true
+        elif [ "$tries" -eq 30 ]; then
             xdotool windowclose "$window" || true
         fi
         [ "$tries" -le 50 ] || fail "the window does not close"

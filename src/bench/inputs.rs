@@ -1,4 +1,4 @@
-//! Generated inputs: features that change like music does, and the same features along a known warp.
+//! OwnedSignal inputs: features that change like music does, and the same features along a known warp.
 
 /// How many frames a "chord" lasts before it has turned into the next.
 const FRAMES_PER_CHORD: f64 = 8.0;
@@ -6,13 +6,13 @@ const FRAMES_PER_CHORD: f64 = 8.0;
 const NOISE: f64 = 0.1;
 
 /// A signal that owns its values.
-pub(super) struct Generated {
+pub(super) struct OwnedSignal {
     pub times: Vec<f64>,
     pub values: Vec<f32>,
     pub dim: usize,
 }
 
-impl Generated {
+impl OwnedSignal {
     pub(super) fn signal(&self) -> crate::Result<crate::alignment::Signal<'_>> {
         crate::alignment::Signal::new(&self.times, &self.values, self.dim)
     }
@@ -25,7 +25,7 @@ pub(super) fn times(frames: usize, end_s: f64) -> Vec<f64> {
 
 /// A score of `rows` frames and a performance of `columns` frames of it, both from 0 to `end_s`: what the score has at `t`
 /// the performance has where [`warp`] takes `t`.
-pub(super) fn pair(rows: usize, columns: usize, dim: usize, end_s: f64) -> (Generated, Generated) {
+pub(super) fn pair(rows: usize, columns: usize, dim: usize, end_s: f64) -> (OwnedSignal, OwnedSignal) {
     let chords_per_s = rows as f64 / FRAMES_PER_CHORD / end_s;
     let make = |frames: usize, noise: f64, place: &dyn Fn(f64) -> f64| {
         let times = times(frames, end_s);
@@ -37,7 +37,7 @@ pub(super) fn pair(rows: usize, columns: usize, dim: usize, end_s: f64) -> (Gene
                 values.push(((chord(position, c) + stray) / (dim as f64).sqrt()) as f32);
             }
         }
-        Generated { times, values, dim }
+        OwnedSignal { times, values, dim }
     };
     (make(rows, 0.0, &|t| warp(t, end_s)), make(columns, NOISE, &|t| t))
 }

@@ -1,6 +1,6 @@
 //! The alignment kernels on one thread: GDTW beside classic DTW, soft-DTW and DILATE.
 
-use super::inputs::{Generated, pair, warp};
+use super::inputs::{OwnedSignal, pair, warp};
 use super::measure::{Contestant, take_turns};
 use super::{Measurement, on_one_thread};
 use crate::alignment::Signal;
@@ -40,12 +40,9 @@ fn against_dtw(ctx: &JobContext, n: usize, dim: usize) -> Result<Vec<Measurement
         Contestant::new("gdtw forward", || solve(ctx, &problem, &options, &mut forward)),
         Contestant::new("gdtw forward + backward", || solve_and_differentiate(ctx, &problem, &options, &mut both)),
     ];
-    let mut results = take_turns(ctx, &format!("n=m={n} M={grid} d={dim}"), 1, &mut contestants)?;
-    let dtw_ms = results[0].median_ms;
-    for result in &mut results[1..] {
-        result.ratio_to_dtw = Some(result.median_ms / dtw_ms);
-    }
-    Ok(results)
+    let results = take_turns(ctx, &format!("n=m={n} M={grid} d={dim}"), 1, &mut contestants)?;
+    let dtw = results[..1].to_vec();
+    Ok(dtw.into_iter().chain(against_first(&results)).collect())
 }
 
 /// Classic DTW as it is used: the local costs and the cheapest path through them.
@@ -92,7 +89,7 @@ fn soft_step(ctx: &JobContext, dim: usize) -> Result<Vec<Measurement>> {
             squared_euclidean_gradient(&x, &y, &soft_dtw(ctx, &cost, GAMMA)?.expected_path)
         }),
     ];
-    last_against_first(take_turns(ctx, &format!("n=m={N} d={dim}"), 1, &mut contestants)?)
+    Ok(against_first(&take_turns(ctx, &format!("n=m={N} d={dim}"), 1, &mut contestants)?))
 }
 
 fn dilate_step(ctx: &JobContext) -> Result<Vec<Measurement>> {
@@ -111,17 +108,15 @@ fn dilate_step(ctx: &JobContext) -> Result<Vec<Measurement>> {
             squared_euclidean_gradient(&x, &y, &dilate(ctx, &cost, &penalty, &params)?.gradient)
         }),
     ];
-    last_against_first(take_turns(ctx, &format!("{ROWS}x{COLUMNS} d={DIM}"), 1, &mut contestants)?)
+    Ok(against_first(&take_turns(ctx, &format!("{ROWS}x{COLUMNS} d={DIM}"), 1, &mut contestants)?))
 }
 
 /// The known alignment of a generated score.
-fn truth(score: &Generated) -> Vec<(f64, f64)> {
+fn truth(score: &OwnedSignal) -> Vec<(f64, f64)> {
     score.times.iter().map(|&t| (t, warp(t, 1.0))).collect()
 }
 
-/// Keeps the second of two results with its ratio to the first, which is reported elsewhere.
-fn last_against_first(results: Vec<Measurement>) -> Result<Vec<Measurement>> {
-    let dtw_ms = results[0].median_ms;
-    let kept = results.into_iter().skip(1);
-    Ok(kept.map(|result| Measurement { ratio_to_dtw: Some(result.median_ms / dtw_ms), ..result }).collect())
+/// All but the first result, with their ratios to it.
+fn against_first(results: &[Measurement]) -> Vec<Measurement> {
+    results.iter().skip(1).map(|result| result.clone().against(&results[0])).collect()
 }

@@ -56,6 +56,7 @@ pub(super) fn take_turns(
             median_ms: median_of_sorted(&times),
             min_ms: times[0],
             ratio_to_dtw: None,
+            fastest_ratio_to_dtw: None,
             us_per_frame: None,
             times_real_time: None,
         }

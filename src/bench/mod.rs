@@ -35,12 +35,23 @@ pub struct Measurement {
     /// Median, as a multiple of classic DTW's on the same input in the same run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio_to_dtw: Option<f64>,
+    /// The same of the fastest runs: what a quiet machine would show, when this one is busy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fastest_ratio_to_dtw: Option<f64>,
     /// Median per frame of the input.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub us_per_frame: Option<f64>,
     /// Seconds of sound per second of work.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub times_real_time: Option<f64>,
+}
+
+impl Measurement {
+    /// With the ratios to classic DTW on the same input.
+    fn against(self, dtw: &Self) -> Self {
+        let ratio_to_dtw = Some(self.median_ms / dtw.median_ms);
+        Self { ratio_to_dtw, fastest_ratio_to_dtw: Some(self.min_ms / dtw.min_ms), ..self }
+    }
 }
 
 /// A group of measurements, and how it is run.

@@ -1,13 +1,14 @@
 //! Stored solver problems: `problems.csv` beside `<kind>_<n>_x.f32` and `<kind>_<n>_y.f32`.
 //!
-//! Both signals are row-major little-endian f32 on `t = linspace(0, 1, n)`; the ends are pinned, the slope is at least 0
+//! `x` is the performance and `y` the score: knots are frames of `y`, and what is interpolated is `x`. Both are row-major
+//! little-endian f32 on `t = linspace(0, 1, n)`; the ends are pinned, the slope is at least 0
 //! and 1 is what costs nothing. Further columns of the table are ignored.
 
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::inputs::{Generated, times};
+use super::inputs::{OwnedSignal, times};
 use super::kernels::{classic, solve_and_differentiate};
 use super::measure::{Contestant, take_turns};
 use super::on_one_thread;
@@ -56,7 +57,7 @@ struct Row {
 pub fn run_problems(ctx: &JobContext, folder: &Path) -> Result<Vec<ProblemResult>> {
     let rows = read_table(&folder.join(TABLE))?;
     // All files are read first: a missing one is told before minutes have been spent on the others.
-    let problems: Vec<(Row, Generated, Generated)> = rows
+    let problems: Vec<(Row, OwnedSignal, OwnedSignal)> = rows
         .into_iter()
         .map(|row| {
             let (x, y) = (read_signal(folder, &row, "x")?, read_signal(folder, &row, "y")?);
@@ -74,16 +75,16 @@ pub fn run_problems(ctx: &JobContext, folder: &Path) -> Result<Vec<ProblemResult
     })
 }
 
-fn run_problem(ctx: &JobContext, row: &Row, x: &Generated, y: &Generated) -> Result<ProblemResult> {
+fn run_problem(ctx: &JobContext, row: &Row, x: &OwnedSignal, y: &OwnedSignal) -> Result<ProblemResult> {
     let (x, y) = (x.signal()?, y.signal()?);
-    let problem = Problem::from_signals(x, y, row.lambda).with_pinned_ends();
+    let problem = Problem::from_signals(y, x, row.lambda).with_pinned_ends();
     let options = SolveOptions::default();
     let (mut forward, mut both) = (Workspace::default(), Workspace::default());
     let solution = solve(ctx, &problem, &options, &mut forward)?;
     let mut contestants = [
         Contestant::new("forward", || solve(ctx, &problem, &options, &mut forward)),
         Contestant::new("forward + backward", || solve_and_differentiate(ctx, &problem, &options, &mut both)),
-        Contestant::new("dtw", || classic(ctx, &x, &y)),
+        Contestant::new("dtw", || classic(ctx, &y, &x)),
     ];
     let times = take_turns(ctx, &row.kind, 1, &mut contestants)?;
     Ok(ProblemResult {
@@ -131,7 +132,7 @@ fn check(row: &Row) -> std::result::Result<(), String> {
     Ok(())
 }
 
-fn read_signal(folder: &Path, row: &Row, which: &str) -> Result<Generated> {
+fn read_signal(folder: &Path, row: &Row, which: &str) -> Result<OwnedSignal> {
     let path: PathBuf = folder.join(format!("{}_{}_{which}.f32", row.kind, row.n));
     let expected = row.n * row.dim * size_of::<f32>();
     let found = std::fs::metadata(&path).map_err(|source| Error::io("read", &path, source))?.len();
@@ -146,7 +147,7 @@ fn read_signal(folder: &Path, row: &Row, which: &str) -> Result<Generated> {
             let cause = format!("value {} of frame {} is not a finite number", at % row.dim, at / row.dim);
             Err(Error::malformed(&path, cause, REMEDY))
         }
-        None => Ok(Generated { times: times(row.n, 1.0), values, dim: row.dim }),
+        None => Ok(OwnedSignal { times: times(row.n, 1.0), values, dim: row.dim }),
     }
 }
 
@@ -162,10 +163,10 @@ mod tests {
     /// A folder with one small problem.
     fn folder() -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
-        let (x, y) = pair(24, 24, 3, 1.0);
+        let (score, performance) = pair(24, 24, 3, 1.0);
         std::fs::write(folder.path().join(TABLE), "kind,n,dim,lambda,objective_other\ntoy,24,3,0.1,\n").unwrap();
-        std::fs::write(folder.path().join("toy_24_x.f32"), bytes(&x.values)).unwrap();
-        std::fs::write(folder.path().join("toy_24_y.f32"), bytes(&y.values)).unwrap();
+        std::fs::write(folder.path().join("toy_24_x.f32"), bytes(&performance.values)).unwrap();
+        std::fs::write(folder.path().join("toy_24_y.f32"), bytes(&score.values)).unwrap();
         folder
     }
 
@@ -178,10 +179,17 @@ mod tests {
         let results = run_problems(&JobContext::new(), folder().path()).unwrap();
         let result = &results[0];
         assert_eq!((result.kind.as_str(), result.n, result.dim, result.lambda), ("toy", 24, 3, 0.1));
-        // The identity costs the node terms alone; the optimum is below.
-        let (x, y) = pair(24, 24, 3, 1.0);
-        let problem = Problem::from_signals(x.signal().unwrap(), y.signal().unwrap(), 0.1);
-        assert!(result.objective < problem.objective(&x.times));
+        let (score, performance) = pair(24, 24, 3, 1.0);
+        let problem = Problem::from_signals(score.signal().unwrap(), performance.signal().unwrap(), 0.1);
+        let (lowest, identity) = (result.objective, problem.objective(&score.times));
+        assert!(lowest < identity, "{lowest} against {identity}");
+        let optimum = |problem: Problem<'_>| {
+            let (ctx, options) = (JobContext::new(), SolveOptions::default());
+            solve(&ctx, &problem.with_pinned_ends(), &options, &mut Workspace::default()).unwrap().objective
+        };
+        assert_eq!(lowest, optimum(problem));
+        let swapped = Problem::from_signals(performance.signal().unwrap(), score.signal().unwrap(), 0.1);
+        assert_ne!(lowest, optimum(swapped), "score and performance are not interchangeable");
         assert!(result.kkt_residual < 1e-6, "{}", result.kkt_residual);
         assert!(result.forward_ms > 0.0 && result.forward_backward_ms > 0.0 && result.dtw_ms > 0.0);
     }

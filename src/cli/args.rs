@@ -106,19 +106,19 @@ pub struct SettingsArgs {
     #[arg(long, default_value_t = 1024, value_name = "N")]
     pub hop: usize,
     /// Weight of the tempo regulariser (default: what suits the features).
-    #[arg(long, value_name = "F")]
+    #[arg(long, value_name = "F", allow_negative_numbers = true)]
     pub lambda: Option<f64>,
     /// Slope limits, relative to the overall tempo ratio.
-    #[arg(long, value_parser = parse_slope, value_name = "MIN:MAX")]
+    #[arg(long, value_parser = parse_slope, value_name = "MIN:MAX", allow_hyphen_values = true)]
     pub slope: Option<SlopeLimits>,
     /// How far the warp may stray from the coarse one, in seconds.
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     pub band: Option<f64>,
     /// The recording holds more, or less, than the score: leave its ends free.
     #[arg(long)]
     pub subsequence: bool,
     /// Fix a moment: this score time is at this performance time (seconds); may be given several times.
-    #[arg(long, value_parser = parse_anchor, value_name = "SCORE_S=PERF_S")]
+    #[arg(long, value_parser = parse_anchor, value_name = "SCORE_S=PERF_S", allow_hyphen_values = true)]
     pub anchor: Vec<Anchor>,
     /// SoundFont (.sf2) to play the score with (default: the built-in piano).
     #[arg(long, value_name = "FILE")]

@@ -45,8 +45,8 @@ fn suite_table(report: &SuiteReport<'_>) -> String {
         "work", "size", "threads", "runs", "median ms", "fastest ms", "which is"
     );
     for m in report.measurements {
-        let meaning = match (m.ratio_to_dtw, m.us_per_frame, m.times_real_time) {
-            (Some(ratio), ..) => format!("{ratio:.2} x classic DTW"),
+        let meaning = match (m.ratio_to_dtw.zip(m.fastest_ratio_to_dtw), m.us_per_frame, m.times_real_time) {
+            (Some((ratio, fastest)), ..) => format!("{ratio:.2} x classic DTW (fastest runs: {fastest:.2} x)"),
             (_, Some(us), _) => format!("{us:.2} µs per frame"),
             (.., Some(speed)) => format!("{speed:.0} x real time"),
             _ => String::new(),

@@ -1,44 +1,55 @@
 //! Onset evidence of a whole recording, kept small: an hour takes 120 MB.
 
-use std::ops::Range;
+use rayon::prelude::*;
 
 use crate::audio::AudioClip;
 use crate::error::Result;
-use crate::features::{SEMITONE_BANDS, SemitoneAnalyzer, SemitoneParams, pitch_evidence};
+use crate::features::{SEMITONE_BANDS, SemitoneAnalyzer, SemitoneParams, SemitoneSpectra};
 use crate::job::JobContext;
 use crate::time::{ANALYSIS_RATE, samples_to_seconds};
 
+use super::attacks::attacks;
+
 /// Samples between frames: 5.8 ms.
 pub(super) const HOP: usize = 128;
+/// Levels are compared this many frames before and after: 11.6 ms.
+const LAG: usize = 2;
+/// A rise counts up to this much, so that one loud partial does not outvote the others.
+const MOST_RISE: f32 = 1.5;
+/// Share of the spectrum with mid windows, the rest having short ones.
+const MID_SHARE: f32 = 0.75;
 /// Frames that are analysed at a time.
 const CHUNK: usize = 4096;
-/// Steps per unit of evidence, which is 1.5 at most.
+/// Steps per unit of a stored rise.
 const STEPS: f32 = 40_000.0;
 
-/// Evidence for an onset of each pitch in each frame.
+/// How much each semitone band, and the sound as a whole, rises in each frame.
 #[derive(Debug, Clone)]
 pub struct Evidence {
-    values: Vec<u16>,
+    rises: Vec<u16>,
+    attacks: Vec<f32>,
 }
 
 impl Evidence {
     /// Listens to a recording that is tuned `tuning_semitones` above A = 440 Hz.
     pub fn of(ctx: &JobContext, clip: &AudioClip, tuning_semitones: f64) -> Result<Self> {
         let analyzer = SemitoneAnalyzer::new(ctx, clip, &SemitoneParams { hop: HOP, tuning_semitones })?;
-        let mut values = Vec::with_capacity(analyzer.frames() * SEMITONE_BANDS);
-        for first in (0..analyzer.frames()).step_by(CHUNK) {
-            ctx.report("onsets", first as f32 / analyzer.frames() as f32)?;
-            let chunk = pitch_evidence(&ctx.quiet(), &analyzer, first..first + CHUNK)?;
-            for frame in 0..chunk.frames() {
-                values.extend(chunk.frame(frame).iter().map(|value| (value * STEPS).round() as u16));
-            }
+        let frames = analyzer.frames();
+        let mut rises = vec![0; frames * SEMITONE_BANDS];
+        for (chunk, out) in rises.chunks_mut(CHUNK * SEMITONE_BANDS).enumerate() {
+            let first = chunk * CHUNK;
+            ctx.report("listening for onsets", first as f32 / frames as f32)?;
+            let spectra = analyzer.spectra(&ctx.quiet(), first.saturating_sub(LAG)..first + CHUNK + LAG)?;
+            out.par_chunks_mut(SEMITONE_BANDS)
+                .enumerate()
+                .for_each(|(offset, row)| rise(&spectra, first + offset, row));
         }
-        Ok(Self { values })
+        Ok(Self { rises, attacks: attacks(&ctx.quiet(), clip)? })
     }
 
-    /// Number of frames.
+    /// Number of frames, at least one.
     pub fn frames(&self) -> usize {
-        self.values.len() / SEMITONE_BANDS
+        self.attacks.len()
     }
 
     /// Seconds between frames; frame 0 is at 0 s.
@@ -46,15 +57,37 @@ impl Evidence {
         samples_to_seconds(HOP, ANALYSIS_RATE)
     }
 
-    /// Evidence for a band in a frame.
-    pub fn at(&self, frame: usize, band: usize) -> f32 {
-        f32::from(self.values[frame * SEMITONE_BANDS + band]) / STEPS
+    /// The rises of a frame under a pattern of bands and weights, and a share of the attack as a whole.
+    pub fn at(&self, frame: usize, pattern: &Pattern) -> f32 {
+        let row = &self.rises[frame * SEMITONE_BANDS..(frame + 1) * SEMITONE_BANDS];
+        let pitched: f32 = pattern.bands.iter().map(|&(band, weight)| weight * f32::from(row[band])).sum();
+        pitched / STEPS + pattern.attack * self.attacks[frame]
     }
+}
 
-    /// Sum over bands, for each frame of a range.
-    pub fn sums(&self, frames: Range<usize>, bands: &[usize]) -> impl Iterator<Item = f32> {
-        self.values[frames.start * SEMITONE_BANDS..frames.end * SEMITONE_BANDS]
-            .chunks_exact(SEMITONE_BANDS)
-            .map(|row| bands.iter().map(|&band| f32::from(row[band])).sum::<f32>() / STEPS)
+/// What is listened for: weights of semitone bands, and of the attack as a whole.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Pattern {
+    /// Band and weight.
+    pub bands: Vec<(usize, f32)>,
+    /// Weight of the attack as a whole.
+    pub attack: f32,
+}
+
+/// Rises of one frame, in steps.
+fn rise(spectra: &SemitoneSpectra, frame: usize, row: &mut [u16]) {
+    // The recording is silent beyond its ends.
+    const SILENCE: [f32; SEMITONE_BANDS] = [0.0; SEMITONE_BANDS];
+    let index = |frame: Option<usize>| {
+        frame.and_then(|f| f.checked_sub(spectra.first_frame)).filter(|&index| index < spectra.frames())
+    };
+    let (before, after) = (index(frame.checked_sub(LAG)), index(frame.checked_add(LAG)));
+    let mid = |at: Option<usize>| at.map_or(&SILENCE[..], |at| spectra.mid(at));
+    let short = |at: Option<usize>| at.map_or(&SILENCE[..], |at| spectra.short(at));
+    let mids = mid(after).iter().zip(mid(before));
+    let shorts = short(after).iter().zip(short(before));
+    for ((out, (ma, mb)), (sa, sb)) in row.iter_mut().zip(mids).zip(shorts) {
+        let rise = MID_SHARE * (ma - mb).clamp(0.0, MOST_RISE) + (1.0 - MID_SHARE) * (sa - sb).clamp(0.0, MOST_RISE);
+        *out = (STEPS * rise).round() as u16;
     }
 }

@@ -5,12 +5,16 @@
 //! between two onsets fits the notes that should sound. [`crate::alignment::gdtw`] solves it; notes of a chord are then
 //! placed one by one.
 
+mod attacks;
 mod chord;
 mod evidence;
+mod pattern;
 mod segment;
 mod stage;
+mod support;
 mod voices;
 
 pub use chord::{Chord, chords};
-pub use evidence::Evidence;
+pub use evidence::{Evidence, Pattern};
 pub use stage::{OnsetParams, Placed, Rough, place};
+pub use support::Support;

@@ -5,10 +5,8 @@ use crate::score::{Note, Score};
 use crate::start::LogSpectrum;
 
 use super::chord::{Chord, band_of};
+use super::pattern::{PARTIAL_RATIO, PARTIAL_SEMITONES};
 
-/// Partials of a tone in semitones above the fundamental, each 0.8 of the one before.
-const PARTIAL_SEMITONES: [usize; 8] = [0, 12, 19, 24, 28, 31, 34, 36];
-const PARTIAL_RATIO: f32 = 0.8;
 /// Decay of middle C while held; two octaves higher it is half as long.
 const HELD_DECAY_S: f64 = 0.8;
 /// Decay after the key is released. Longer than a damper's, because the pedal may be down.

@@ -4,6 +4,7 @@ use crate::score::Score;
 
 use super::chord::{Chord, band_of};
 use super::evidence::Evidence;
+use super::pattern;
 use super::stage::OnsetParams;
 
 /// Onset of each note of the score that belongs to one of the chords.
@@ -26,11 +27,12 @@ pub(super) fn place_notes(
                 placed.push((note, at));
                 continue;
             };
+            let pattern = pattern::of_note(band, &params.local());
             let first = ((at - earlier) / step).ceil().max(0.0) as usize;
             let last = (((at + later) / step).floor().max(0.0) as usize).min(evidence.frames() - 1);
             let value = |frame: usize| {
                 let away = (frame as f64 * step - at) / 0.03;
-                params.evidence_weight * f64::from(evidence.at(frame, band)) - params.spread_price * away * away
+                f64::from(evidence.at(frame, &pattern)) - params.spread_price * away * away
             };
             let best = (first..=last).max_by(|&a, &b| value(a).total_cmp(&value(b)));
             placed.push((note, best.map_or(at, |frame| vertex(&value, frame, first, last) * step)));

@@ -16,6 +16,7 @@ use crate::audio::{self, AudioClip};
 use crate::config::{AlignerKind, Refinement, Settings};
 use crate::error::{Error, Result};
 use crate::job::JobContext;
+use crate::onsets::Placed;
 use crate::result::{Alignment, MediaInfo, Provenance};
 use crate::score::Score;
 use crate::start;
@@ -68,18 +69,20 @@ pub fn align(
     let mut spectrum = watch.time("spectrum", || start::recording_spectrum(ctx, recording.content))?;
     let mut start = watch.time("rough start", || start::find(ctx, &spectrum, score.content))?;
     spectrum.retune(start.tuning_semitones);
-    let (warp, onsets) = match (settings.refinement(), settings.aligner) {
-        (Refinement::None, _) => {
-            (frame_stage::refine(ctx, recording.content, score.content, &start, settings, watch)?, Vec::new())
-        }
-        (Refinement::Onsets, aligner) => {
-            if aligner == AlignerKind::Dtw {
+    let placed = match settings.refinement() {
+        Refinement::None => None,
+        Refinement::Onsets => {
+            if settings.aligner == AlignerKind::Dtw {
                 start.warp = frame_stage::refine(ctx, recording.content, score.content, &start, settings, watch)?;
             }
-            onset_stage::refine(ctx, recording.content, &spectrum, score.content, &start, settings, watch)?
+            Some(onset_stage::refine(ctx, recording.content, &spectrum, score.content, &start, settings, watch)?)
         }
     };
-    finish(recording, score, settings, &start, warp, &onsets)
+    let warp = match &placed {
+        Some(placed) => placed.warp.clone(),
+        None => frame_stage::refine(ctx, recording.content, score.content, &start, settings, watch)?,
+    };
+    finish(recording, score, settings, &start, warp, placed.as_ref())
 }
 
 fn finish(
@@ -88,11 +91,11 @@ fn finish(
     settings: &Settings,
     start: &start::Start,
     warp: Warp,
-    onsets: &[(usize, f64)],
+    placed: Option<&Placed>,
 ) -> Result<Alignment> {
-    let judged = confidence::judge(start, score.content);
+    let judged = confidence::judge(start, score.content, placed);
     Ok(Alignment {
-        notes: notes::aligned_notes(score.content, &warp, onsets, judged.confidence),
+        notes: notes::aligned_notes(score.content, &warp, placed, judged.confidence),
         tempo: notes::tempo_curve(score.content, &warp),
         warp,
         confidence: judged.confidence,

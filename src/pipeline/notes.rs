@@ -1,20 +1,29 @@
 //! Notes and tempo read off the warp.
 
 use crate::alignment::Warp;
+use crate::onsets::Placed;
 use crate::result::{AlignedNote, TempoPoint};
-use crate::score::Score;
+use crate::score::{Note, Score};
 
-/// Every note at its place in the recording.
-pub(super) fn aligned_notes(score: &Score, warp: &Warp, onsets: &[(usize, f64)], confidence: f64) -> Vec<AlignedNote> {
-    let place = |note: &crate::score::Note| AlignedNote {
+/// Every note at its place in the recording: where it was found, else where the warp puts it. `confidence` is that of the piece.
+pub(super) fn aligned_notes(score: &Score, warp: &Warp, placed: Option<&Placed>, confidence: f64) -> Vec<AlignedNote> {
+    // With onsets placed, a note that is not among them lies outside the recording.
+    let others = if placed.is_some() { 0.0 } else { confidence };
+    let by_warp = |note: &Note| AlignedNote {
         onset_s: warp.at(note.onset_s),
         offset_s: warp.at(note.offset_s),
-        confidence,
+        confidence: others,
     };
-    let mut notes: Vec<AlignedNote> = score.notes.iter().map(place).collect();
-    for &(note, onset_s) in onsets {
-        notes[note].onset_s = onset_s;
-        notes[note].offset_s = notes[note].offset_s.max(onset_s);
+    let mut notes: Vec<AlignedNote> = score.notes.iter().map(by_warp).collect();
+    let Some(placed) = placed else { return notes };
+    for &(index, onset_s) in &placed.notes {
+        notes[index].onset_s = onset_s;
+        notes[index].offset_s = notes[index].offset_s.max(onset_s);
+    }
+    for (chord, support) in placed.chords.iter().zip(&placed.support) {
+        for note in &mut notes[chord.notes.clone()] {
+            note.confidence = confidence * support.confidence();
+        }
     }
     notes
 }

@@ -1,11 +1,10 @@
 //! The onset stage: from a rough warp to the onset of every note.
 
-use crate::alignment::Warp;
 use crate::audio::AudioClip;
 use crate::config::Settings;
 use crate::error::Result;
 use crate::job::JobContext;
-use crate::onsets::{Evidence, OnsetParams, Rough, place};
+use crate::onsets::{Evidence, OnsetParams, Placed, Rough, place};
 use crate::score::Score;
 use crate::start::{LogSpectrum, Start};
 
@@ -21,7 +20,7 @@ pub(super) fn refine(
     start: &Start,
     settings: &Settings,
     watch: &mut Stopwatch,
-) -> Result<(Warp, Vec<(usize, f64)>)> {
+) -> Result<Placed> {
     let evidence = watch.time("evidence", || Evidence::of(ctx, recording, spectrum.tuning_semitones))?;
     let ratio = start.warp.mean_slope().max(f64::MIN_POSITIVE);
     let mut anchors = settings.anchors.clone();
@@ -41,6 +40,5 @@ pub(super) fn refine(
     if let Some(band) = settings.band_s {
         (params.band_s, params.widenings) = (band, 0);
     }
-    let placed = watch.time("placing onsets", || place(ctx, &evidence, spectrum, score, rough, &params))?;
-    Ok((placed.warp, placed.notes))
+    watch.time("placing onsets", || place(ctx, &evidence, spectrum, score, rough, &params))
 }

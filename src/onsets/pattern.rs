@@ -1,0 +1,64 @@
+//! What an onset sounds like: the partials of its pitches that the chords beside it do not have.
+
+use crate::features::SEMITONE_BANDS;
+
+use super::chord::Chord;
+use super::evidence::Pattern;
+use super::stage::OnsetParams;
+
+/// Partials of a tone in semitones above the fundamental, each 0.8 of the one before.
+pub(super) const PARTIAL_SEMITONES: [usize; 8] = [0, 12, 19, 24, 28, 31, 34, 36];
+pub(super) const PARTIAL_RATIO: f32 = 0.8;
+
+/// The pattern of one pitch.
+pub(super) fn of_note(band: usize, params: &OnsetParams) -> Pattern {
+    let mut weights = [0.0; SEMITONE_BANDS];
+    add_note(&mut weights, band, 1.0);
+    sparse(&weights, params.evidence_weight as f32, params.attack_weight as f32)
+}
+
+/// The pattern of each chord.
+pub(super) fn of_chords(chords: &[Chord], times: &[f64], params: &OnsetParams) -> Vec<Pattern> {
+    (0..chords.len())
+        .map(|index| {
+            let mut weights = [0.0; SEMITONE_BANDS];
+            chords[index].bands.iter().for_each(|&band| add_note(&mut weights, band, 1.0));
+            let mut others = [0.0; SEMITONE_BANDS];
+            if params.rival_share > 0.0 {
+                let near = |&other: &usize| (times[other] - times[index]).abs() < params.rival_reach_s;
+                let before = index.checked_sub(1).filter(near);
+                let after = Some(index + 1).filter(|&i| i < chords.len()).filter(near);
+                for other in before.into_iter().chain(after) {
+                    let mut theirs = [0.0; SEMITONE_BANDS];
+                    chords[other].bands.iter().for_each(|&band| add_note(&mut theirs, band, 1.0));
+                    for (sum, their) in others.iter_mut().zip(theirs) {
+                        *sum = their.max(*sum);
+                    }
+                }
+                for (weight, other) in weights.iter_mut().zip(others) {
+                    *weight -= params.rival_share as f32 * f32::max(other, 0.0);
+                }
+            }
+            let root = (chords[index].bands.len().max(1) as f32).sqrt();
+            let scale = params.evidence_weight as f32 / root;
+            let attack = if chords[index].bands.is_empty() { 0.0 } else { params.attack_weight as f32 * root };
+            sparse(&weights, scale, attack)
+        })
+        .collect()
+}
+
+fn add_note(weights: &mut [f32; SEMITONE_BANDS], band: usize, level: f32) {
+    let total: f32 = (0..PARTIAL_SEMITONES.len() as i32).map(|h| PARTIAL_RATIO.powi(h)).sum();
+    let mut weight = level / total;
+    for semitones in PARTIAL_SEMITONES {
+        if let Some(sum) = weights.get_mut(band + semitones) {
+            *sum += weight;
+        }
+        weight *= PARTIAL_RATIO;
+    }
+}
+
+fn sparse(weights: &[f32; SEMITONE_BANDS], scale: f32, attack: f32) -> Pattern {
+    let used = weights.iter().enumerate().filter(|(_, weight)| **weight != 0.0);
+    Pattern { bands: used.map(|(band, weight)| (band, scale * weight)).collect(), attack }
+}

@@ -1,0 +1,72 @@
+//! How well the recording supports each onset where it was placed.
+
+use super::chord::Chord;
+use super::evidence::Evidence;
+use super::pattern;
+use super::stage::OnsetParams;
+
+/// What speaks for an onset.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Support {
+    /// Mean rise of the chord's pitches at the onset, 0 to 1.5.
+    pub strength: f64,
+    /// Evidence at the onset less the best that the neighbourhood offers elsewhere, per square root of the notes.
+    pub margin: f64,
+    /// Logarithm of the local tempo against the expected one, the greater of both sides.
+    pub tempo: f64,
+}
+
+impl Support {
+    /// The chance that the onset is right to within 50 ms.
+    ///
+    /// A logistic regression on 21,203 onsets: four real piano recordings and 44 rendered ones with four timbres, reverberation
+    /// and noise. In classes of its value from 0.8 up the share of right onsets agrees to within 0.02.
+    pub fn confidence(&self) -> f64 {
+        let odds =
+            2.40 + 4.71 * self.strength.min(1.0) + 0.19 * self.margin.clamp(-3.0, 1.0) - 3.98 * self.tempo.min(1.5);
+        1.0 / (1.0 + (-odds).exp())
+    }
+}
+
+/// Evidence this near to the onset is the onset's own …
+const OWN_S: f64 = 0.05;
+/// … and beyond this it is another's.
+const NEAR_S: f64 = 0.3;
+/// The strength is the best within this, for notes of a chord do not begin at quite the same moment.
+const SLACK_S: f64 = 0.012;
+
+/// The support of each chord at its time, given the times expected.
+pub(super) fn support(
+    evidence: &Evidence,
+    chords: &[Chord],
+    times: &[f64],
+    expected: &[f64],
+    params: &OnsetParams,
+) -> Vec<Support> {
+    let step = Evidence::step_s();
+    let last = evidence.frames() - 1;
+    let local = params.local();
+    let patterns = pattern::of_chords(chords, times, &local);
+    let pitched = pattern::of_chords(chords, times, &OnsetParams { attack_weight: 0.0, ..local });
+    let frame = |time: f64| ((time / step).round().max(0.0) as usize).min(last);
+    (0..chords.len())
+        .map(|index| {
+            let (at, notes) = (times[index], chords[index].bands.len().max(1) as f64);
+            let strongest = |range: std::ops::RangeInclusive<usize>, pattern| {
+                range.map(|f| f64::from(evidence.at(f, pattern))).fold(0.0, f64::max)
+            };
+            let near = || frame(at - SLACK_S)..=frame(at + SLACK_S);
+            let strength = strongest(near(), &pitched[index]) / (params.evidence_weight * notes.sqrt());
+            let own = strongest(near(), &patterns[index]);
+            let before = strongest(frame(at - NEAR_S)..=frame(at - OWN_S), &patterns[index]);
+            let after = strongest(frame(at + OWN_S)..=frame(at + NEAR_S), &patterns[index]);
+            let ratio = |a: usize, b: usize| {
+                let (found, wanted) = (times[b] - times[a], expected[b] - expected[a]);
+                ((found + params.epsilon_s) / (wanted.max(0.0) + params.epsilon_s)).ln().abs()
+            };
+            let left = index.checked_sub(1).map_or(0.0, |i| ratio(i, index));
+            let right = if index + 1 < times.len() { ratio(index, index + 1) } else { 0.0 };
+            Support { strength, margin: (own - before.max(after)) / notes.sqrt(), tempo: left.max(right) }
+        })
+        .collect()
+}

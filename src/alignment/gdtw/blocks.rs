@@ -35,10 +35,10 @@ impl BlockSystem {
                 self.starts.push(i);
                 self.pinned.push(pin);
                 self.moves.push(if pin { moves[i] } else { 0.0 });
-            } else if let (Some(last), Some(by), true) = (self.pinned.last_mut(), self.moves.last_mut(), pin) {
-                if !*last {
-                    (*last, *by) = (true, moves[i]);
-                }
+            } else if let (Some(last), Some(by), true) = (self.pinned.last_mut(), self.moves.last_mut(), pin)
+                && !*last
+            {
+                (*last, *by) = (true, moves[i]);
             }
         }
         self.starts.push(pinned.len());

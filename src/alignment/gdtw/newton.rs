@@ -83,7 +83,6 @@ pub(super) fn finish<T: Real>(
     scratch.prepare(m);
     // The best point so far: near the end steps change the objective by rounding only, and the residual decides.
     let mut best: Option<(Finish, Vec<f64>)> = None;
-    let mut one_at_a_time = false;
     let mut stalled = 0;
     loop {
         ctx.check()?;
@@ -100,29 +99,15 @@ pub(super) fn finish<T: Real>(
         } else {
             stalled += 1;
         }
-        if std::env::var("GDTW_DEBUG").is_ok() {
-            eprintln!(
-                "step {} f {:.17e} res {:.3e} desc {:?} one {} stalled {}",
-                state.steps,
-                state.objective,
-                state.kkt_residual,
-                self::debug(&scratch.descents),
-                one_at_a_time,
-                stalled
-            );
-        }
-        if state.kkt_residual <= KKT_TOLERANCE || state.steps >= max_steps || stalled > 4 {
+        if state.kkt_residual <= KKT_TOLERANCE || state.steps >= max_steps || stalled > 8 {
             break;
-        }
-        if one_at_a_time {
-            scratch.keep_steepest_only();
         }
         state.steps += 1;
-        let moved = scratch.advance(problem, reach, tolerance, phi, &state);
-        if !moved && one_at_a_time {
+        // Where knots hinder each other, moving them one stretch at a time always gets on.
+        let share = if stalled == 0 { scratch.advance(problem, reach, tolerance, phi, &state) } else { 0.0 };
+        if share < 1.0 && !scratch.sweep(problem, phi) && share == 0.0 {
             break;
         }
-        one_at_a_time = !moved;
     }
     let steps = state.steps;
     if let Some((finish, warp)) = best {
@@ -178,12 +163,12 @@ impl NewtonScratch {
         let m = phi.len();
         let mut scale = f64::MIN_POSITIVE;
         let mut objective = 0.0;
-        for i in 0..m {
+        for (i, at) in phi.iter_mut().enumerate() {
             let (lo, hi) = problem.limits(i);
-            locate(problem, i, tolerance, &mut phi[i], &mut self.left[i], &mut self.right[i]);
-            state.knots[i] = bound_state(lo, hi, tolerance, &mut phi[i]);
-            let (value, right, bend) = self.right[i].eval(phi[i]);
-            let left = if self.left[i] == self.right[i] { right } else { self.left[i].eval(phi[i]).1 };
+            locate(problem, i, tolerance, at, &mut self.left[i], &mut self.right[i]);
+            state.knots[i] = bound_state(lo, hi, tolerance, at);
+            let (value, right, bend) = self.right[i].eval(*at);
+            let left = if self.left[i] == self.right[i] { right } else { self.left[i].eval(*at).1 };
             objective += value;
             (self.slope_left[i], self.slope_right[i], self.bend[i]) = (left, right, bend);
             let natural = self.right[i].hi - self.right[i].lo;
@@ -234,15 +219,7 @@ impl NewtonScratch {
         state.kkt_residual = steepest_rate / scale;
     }
 
-    fn keep_steepest_only(&mut self) {
-        let first = self.descents.iter().enumerate().min_by(|a, b| a.1.rate.total_cmp(&b.1.rate)).map(|(i, _)| i);
-        if let Some(first) = first {
-            self.descents.swap(0, first);
-            self.descents.truncate(1);
-        }
-    }
-
-    /// One step. Returns whether the warp moved.
+    /// One step. Returns the share of it that was taken.
     fn advance<T: Real>(
         &mut self,
         problem: &Problem<'_, T>,
@@ -250,15 +227,26 @@ impl NewtonScratch {
         tolerance: f64,
         phi: &mut [f64],
         state: &Finish,
-    ) -> bool {
+    ) -> f64 {
         self.hold(problem, state, phi);
+        // A stiff problem crosses many kinks at once: the whole step may be right although its model ends at the first kink.
+        self.solve(phi);
+        if phi.iter().zip(&self.step).zip(&self.range).any(|((at, by), (lo, hi))| at + by < *lo || at + by > *hi) {
+            self.solve_beyond_kinks();
+            self.target.iter_mut().zip(phi.iter().zip(&self.step)).for_each(|(to, (at, by))| *to = at + by);
+            reach.project(problem, &mut self.target);
+            if self.search(problem, phi, state.objective, 3) > 0.0 {
+                return 0.5;
+            }
+        }
         // Knots that would leave their range go to its end, and the others adapt to that.
         for _ in 0..CLIPPING_ROUNDS {
-            self.solve();
+            self.solve(phi);
             self.clip_each(phi);
             reach.project(problem, &mut self.target);
-            if self.search(problem, phi, state.objective) {
-                return true;
+            let share = self.search(problem, phi, state.objective, HALVINGS);
+            if share > 0.0 {
+                return share;
             }
             if !self.fix_clipped(phi) {
                 break;
@@ -267,17 +255,18 @@ impl NewtonScratch {
         // Else straight along the step up to the first obstacle; one that stops it at once is held.
         self.hold(problem, state, phi);
         for _ in 0..OBSTACLES {
-            self.solve();
+            self.solve(phi);
             self.clip_at_first(problem, phi);
             reach.project(problem, &mut self.target);
-            if self.search(problem, phi, state.objective) {
-                return true;
+            // Taken whole or not, an obstacle ended it early.
+            if self.search(problem, phi, state.objective, HALVINGS) > 0.0 {
+                return 0.5;
             }
             if !self.hold_blocking(problem, tolerance, phi) {
-                return false;
+                return 0.0;
             }
         }
-        false
+        0.0
     }
 
     /// Prescribes the moves of knots that the step takes out of their range; false if there are none.
@@ -299,9 +288,9 @@ impl NewtonScratch {
     /// Holds every active constraint and kink except those that a descent leaves.
     fn hold<T: Real>(&mut self, problem: &Problem<'_, T>, state: &Finish, phi: &[f64]) {
         self.moves.fill(0.0);
-        for i in 0..phi.len() {
+        for (i, pinned) in self.pinned.iter_mut().enumerate() {
             let (lo, hi) = problem.limits(i);
-            self.pinned[i] = state.knots[i] != KnotState::Free;
+            *pinned = state.knots[i] != KnotState::Free;
             self.range[i] = (self.left[i].lo.max(lo), self.right[i].hi.min(hi));
             self.downhill[i] = -(self.slope_right[i] + self.pull[i]);
         }
@@ -330,17 +319,35 @@ impl NewtonScratch {
     }
 
     /// The Newton step of what is not held; where the Hessian is not positive definite, its convex part is used.
-    fn solve(&mut self) {
+    fn solve(&mut self, phi: &[f64]) {
         self.system.group(&self.pinned, &self.tied, &self.moves);
-        let largest = self.bend.iter().chain(&self.stiffness).fold(f64::MIN_POSITIVE, |a, v| a.max(v.abs()));
-        let ridge = 1e-13 * largest;
+        let absolute = |values: &[f64]| values.iter().fold(0.0_f64, |a, v| a.max(v.abs()));
+        let largest = absolute(&self.bend).max(absolute(&self.stiffness));
+        // Where there is no curvature at all, the step is long but finite: it is clipped anyway.
+        let extent = (phi[phi.len() - 1] - phi[0]).abs().max(f64::MIN_POSITIVE);
+        let floor = (1e-9 * absolute(&self.downhill) / extent).max(f64::MIN_POSITIVE);
+        let ridge = if largest > 0.0 { 1e-13 * largest } else { floor };
         let hessian = Hessian { nodes: &self.bend, segments: &self.stiffness };
         if self.system.solve(hessian, &self.downhill, ridge, &mut self.step) {
             return;
         }
         self.bend.iter_mut().chain(&mut self.stiffness).for_each(|v| *v = v.max(0.0));
         let hessian = Hessian { nodes: &self.bend, segments: &self.stiffness };
-        if !self.system.solve(hessian, &self.downhill, 1e-6 * largest, &mut self.step) {
+        if !self.system.solve(hessian, &self.downhill, (1e-9 * largest).max(floor), &mut self.step) {
+            self.step.fill(0.0);
+        }
+    }
+
+    /// The step with a curvature that stands for the kinks ahead: over the length of a piece a slope may vanish.
+    fn solve_beyond_kinks(&mut self) {
+        for (i, bend) in self.trial.iter_mut().enumerate() {
+            let length = (self.right[i].hi - self.left[i].lo).max(f64::MIN_POSITIVE);
+            *bend = self.bend[i].max(0.0) + self.slope_left[i].abs().max(self.slope_right[i].abs()) / length;
+        }
+        self.stiffness.iter_mut().for_each(|v| *v = v.max(0.0));
+        let largest = self.trial.iter().chain(&self.stiffness).fold(f64::MIN_POSITIVE, |a, v| a.max(*v));
+        let hessian = Hessian { nodes: &self.trial, segments: &self.stiffness };
+        if !self.system.solve(hessian, &self.downhill, 1e-13 * largest, &mut self.step) {
             self.step.fill(0.0);
         }
     }
@@ -376,10 +383,10 @@ impl NewtonScratch {
         self.step.iter_mut().for_each(|v| *v /= share.max(f64::MIN_POSITIVE));
     }
 
-    /// Backtracks from the target until the objective falls enough.
-    fn search<T: Real>(&mut self, problem: &Problem<'_, T>, phi: &mut [f64], objective: f64) -> bool {
+    /// Backtracks from the target until the objective falls enough; returns the share of the way.
+    fn search<T: Real>(&mut self, problem: &Problem<'_, T>, phi: &mut [f64], objective: f64, tries: usize) -> f64 {
         let mut share = 1.0;
-        for _ in 0..HALVINGS {
+        for _ in 0..tries {
             let mut moved = false;
             let mut slope = 0.0;
             for (i, &from) in phi.iter().enumerate() {
@@ -391,27 +398,26 @@ impl NewtonScratch {
             // Along a segment the first-order change keeps its sign: uphill at once means uphill for every share.
             let rounding = SAME_OBJECTIVE * objective.abs();
             if !moved || slope > rounding {
-                return false;
+                return 0.0;
             }
             let value = self.value(problem, &self.trial);
             if (slope < 0.0 && value <= objective + 1e-4 * slope)
                 || (-slope <= rounding && value <= objective + rounding)
             {
                 phi.copy_from_slice(&self.trial);
-                return true;
+                return share;
             }
             share *= 0.5;
         }
-        false
+        0.0
     }
 
     /// Holds the constraints that stop the step at once; false if there are none.
     fn hold_blocking<T: Real>(&mut self, problem: &Problem<'_, T>, tolerance: f64, phi: &[f64]) -> bool {
         let mut held = false;
-        for i in 0..phi.len() {
+        for (i, &at) in phi.iter().enumerate() {
             let (lo, hi) = self.range[i];
-            let outward =
-                (phi[i] <= lo + tolerance && self.step[i] < 0.0) || (phi[i] >= hi - tolerance && self.step[i] > 0.0);
+            let outward = (at <= lo + tolerance && self.step[i] < 0.0) || (at >= hi - tolerance && self.step[i] > 0.0);
             if outward && !self.pinned[i] {
                 self.pinned[i] = true;
                 held = true;
@@ -428,6 +434,61 @@ impl NewtonScratch {
             }
         }
         held
+    }
+
+    /// Moves every descending stretch by itself to its own optimum within its pieces. Returns whether any moved.
+    fn sweep<T: Real>(&mut self, problem: &Problem<'_, T>, phi: &mut [f64]) -> bool {
+        let m = phi.len();
+        let mut moved = false;
+        for descent in &self.descents {
+            let (start, end) = (descent.knots.start, descent.knots.end);
+            let sign = if descent.forward { 1.0 } else { -1.0 };
+            let pieces = if descent.forward { &self.right } else { &self.left };
+            let mut room = f64::INFINITY;
+            for i in start..end {
+                let (lo, hi) = problem.limits(i);
+                let end = if descent.forward { pieces[i].hi.min(hi) - phi[i] } else { phi[i] - pieces[i].lo.max(lo) };
+                room = room.min(end);
+            }
+            let before = (start > 0).then(|| (start - 1, problem.steps(start - 1)));
+            let after = (end < m).then(|| (end - 1, problem.steps(end - 1)));
+            for (border, grows) in [(before, descent.forward), (after, !descent.forward)] {
+                if let Some((i, (min, max))) = border {
+                    let advance = phi[i + 1] - phi[i];
+                    room = room.min(if grows { max - advance } else { advance - min });
+                }
+            }
+            // Value, slope and curvature of the objective along the move.
+            let along = |t: f64| {
+                let mut total = (0.0, 0.0, 0.0);
+                for i in start..end {
+                    let (value, slope, bend) = pieces[i].eval(phi[i] + sign * t);
+                    total = (total.0 + value, total.1 + sign * slope, total.2 + bend);
+                }
+                for (border, grows) in [(before, sign), (after, -sign)] {
+                    if let Some((i, _)) = border {
+                        let edge = problem.edge(i, phi[i + 1] - phi[i] + grows * t);
+                        total = (total.0 + edge.value, total.1 + grows * edge.first, total.2 + edge.second);
+                    }
+                }
+                total
+            };
+            let (value, slope, bend) = along(0.0);
+            if room.is_nan() || room <= 0.0 || slope >= 0.0 {
+                continue;
+            }
+            let mut t = if bend * room > -slope { -slope / bend } else { room };
+            let fell = (0..HALVINGS).any(|_| {
+                let good = along(t).0 < value;
+                t = if good { t } else { 0.5 * t };
+                good
+            });
+            if fell {
+                phi[start..end].iter_mut().for_each(|v| *v += sign * t);
+                moved = true;
+            }
+        }
+        moved
     }
 
     fn value<T: Real>(&self, problem: &Problem<'_, T>, phi: &[f64]) -> f64 {
@@ -493,8 +554,4 @@ fn bound_state(lo: f64, hi: f64, tolerance: f64, at: &mut f64) -> KnotState {
         }
         (false, false) => KnotState::Free,
     }
-}
-
-fn debug(d: &[Descent]) -> String {
-    d.iter().map(|d| format!("{:?}{}{:.1e} ", d.knots, if d.forward { ">" } else { "<" }, d.rate)).collect()
 }

@@ -20,8 +20,9 @@ pub struct SolveOptions {
     pub refinements: usize,
     /// Ratio of successive grid steps, η.
     pub shrink: f64,
-    /// Grid steps of a later pass to either side of the last warp.
-    pub refine_steps: usize,
+    /// How far the first refinement looks to either side of the warp, in steps of the grid before it; each later one looks half
+    /// as many steps far, but at least two.
+    pub refine_reach: f64,
     /// Newton steps on the continuous problem at most; 0 returns the best grid solution.
     pub newton_steps: usize,
     /// Most grid nodes of a pass: each takes four bytes.
@@ -34,7 +35,7 @@ impl Default for SolveOptions {
             first_grid: FirstGrid::StepsPerFrame(2.0),
             refinements: 3,
             shrink: 0.125,
-            refine_steps: 24,
+            refine_reach: 8.0,
             newton_steps: 300,
             max_nodes: 150_000_000,
         }
@@ -42,6 +43,12 @@ impl Default for SolveOptions {
 }
 
 impl SolveOptions {
+    /// Grid steps to either side of the last warp in refinement `pass`, counted from one.
+    pub(super) fn reach_steps(&self, pass: usize) -> usize {
+        let old_steps = (self.refine_reach / 2.0_f64.powi(pass as i32 - 1)).max(self.refine_reach.min(2.0));
+        (old_steps / self.shrink).ceil().clamp(1.0, 1e6) as usize
+    }
+
     /// Checks every setting's range.
     pub fn validate(&self) -> Result<()> {
         match self.first_grid {
@@ -56,8 +63,8 @@ impl SolveOptions {
         if !(self.shrink > 0.0 && self.shrink < 1.0) {
             return Err(Error::invalid("refinement factor", self.shrink, "above 0 and below 1"));
         }
-        if self.refine_steps == 0 {
-            return Err(Error::invalid("grid steps of a refinement", 0, "one or more"));
+        if !(self.refine_reach.is_finite() && self.refine_reach > 0.0) {
+            return Err(Error::invalid("reach of the refinement", self.refine_reach, "finite and above 0"));
         }
         Ok(())
     }

@@ -124,14 +124,14 @@ impl<T: Real> FeatureGradient<T> {
         let a = (at - y.times()[k]) / h;
         let (psi, psi_slope) = piece.penalty_slope(at);
         let (xs, y0, y1) = (x.frame(knot), y.frame(k), y.frame(k + 1));
-        let vector = |c: usize| {
+        let vector = |c: usize| -> (f64, f64) {
             let (x, y0, y1): (f64, f64, f64) = (xs[c].into(), y0[c].into(), y1[c].into());
             (x - y0 - a * (y1 - y0), (y1 - y0) / h)
         };
         let q_slope = if psi_slope == 0.0 {
             0.0
         } else {
-            -2.0 * (0..xs.len()).map(|c| vector(c)).map(|(r, rate)| r * rate).sum::<f64>()
+            -2.0 * (0..xs.len()).map(vector).map(|(r, rate)| r * rate).sum::<f64>()
         };
         let bend = 2.0 * u * psi_slope * q_slope;
         let (gx, g0, g1) = self.parts(knot, k, xs.len());

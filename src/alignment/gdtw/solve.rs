@@ -78,7 +78,8 @@ pub fn solve<T: Real>(
         ctx.check()?;
         let mut unreachable = Unreachable::Relax;
         if pass > 0 {
-            grid::refined(problem, &reach, &best_phi, options.shrink, options.refine_steps, grid);
+            let reach_steps = options.reach_steps(pass);
+            grid::refined(problem, &reach, &best_phi, options.shrink, reach_steps, grid);
             unreachable = Unreachable::Forbid;
         }
         dp::cheapest_path(ctx, problem, frames, grid, unreachable, dp, &mut phi)?;

@@ -18,8 +18,9 @@ impl<T: Real> Problem<'_, T> {
     pub fn with_end_slack(mut self, start: f64, end: f64) -> Self {
         if let Some(last) = self.len().checked_sub(1) {
             let (first_time, last_time) = (self.domain(0).0, self.domain(last).1);
-            self.upper[0] = self.upper[0].min(first_time + start);
-            self.lower[last] = self.lower[last].max(last_time - end);
+            let (upper, lower) = (first_time + start, last_time - end);
+            self.upper[0] = if upper.is_nan() { upper } else { self.upper[0].min(upper) };
+            self.lower[last] = if lower.is_nan() { lower } else { self.lower[last].max(lower) };
         }
         self
     }
@@ -30,25 +31,35 @@ impl<T: Real> Problem<'_, T> {
         let (start, end) = (self.domain(0).0, self.domain(last).1);
         let slope = if last == 0 { 0.0 } else { (end - start) / (self.knots[last] - self.knots[0]) };
         let centre: Vec<f64> = self.knots.iter().map(|t| start + (t - self.knots[0]) * slope).collect();
-        let radii = vec![radius; centre.len()];
-        self.with_band(&centre, &radii)
+        self.bounded(centre.iter().map(|c| (c - radius, c + radius)))
     }
 
     /// R-K band: within `radius[i]` seconds of `centre[i]`, a shape of one's own.
-    pub fn with_band(mut self, centre: &[f64], radius: &[f64]) -> Self {
-        for (i, (c, r)) in centre.iter().zip(radius).enumerate().take(self.len()) {
-            self.lower[i] = self.lower[i].max(c - r);
-            self.upper[i] = self.upper[i].min(c + r);
+    pub fn with_band(self, centre: &[f64], radius: &[f64]) -> Result<Self> {
+        let m = self.len();
+        if centre.len() != m || radius.len() != m {
+            let given = format!("{} centres, {} radii", centre.len(), radius.len());
+            return Err(Error::invalid("band", given, format!("one centre and radius per knot: {m}")));
         }
-        self
+        Ok(self.bounded(centre.iter().zip(radius).map(|(c, r)| (c - r, c + r))))
     }
 
-    /// Anchors: `(knot, time)` pairs that the warp must pass through exactly. A later anchor of a knot replaces its bounds.
-    pub fn with_anchors(mut self, anchors: &[(usize, f64)]) -> Self {
+    /// Anchors: `(knot, time)` pairs that the warp must pass through exactly. They replace the bounds of their knots.
+    pub fn with_anchors(mut self, anchors: &[(usize, f64)]) -> Result<Self> {
         for &(knot, time) in anchors {
-            if knot < self.len() {
-                (self.lower[knot], self.upper[knot]) = (time, time);
+            if knot >= self.len() {
+                return Err(Error::invalid("knot of an anchor", knot, format!("below {}", self.len())));
             }
+            (self.lower[knot], self.upper[knot]) = (time, time);
+        }
+        Ok(self)
+    }
+
+    /// Narrows all bounds. What is not a number is kept for the validation to find.
+    fn bounded(mut self, bounds: impl Iterator<Item = (f64, f64)>) -> Self {
+        for (i, (low, high)) in bounds.enumerate() {
+            self.lower[i] = if low.is_nan() { low } else { self.lower[i].max(low) };
+            self.upper[i] = if high.is_nan() { high } else { self.upper[i].min(high) };
         }
         self
     }
@@ -182,7 +193,7 @@ mod tests {
 
     #[test]
     fn anchors_narrow_their_neighbours_on_both_sides() {
-        let reach = with(|p| Reach::of(&p.with_slope_limits(0.5, 2.0).with_anchors(&[(5, 4.0)])).unwrap());
+        let reach = with(|p| Reach::of(&p.with_slope_limits(0.5, 2.0).with_anchors(&[(5, 4.0)]).unwrap()).unwrap());
         assert_eq!((reach.lo[4], reach.hi[4]), (2.0, 3.5));
         assert_eq!((reach.lo[7], reach.hi[7]), (5.0, 8.0));
         assert_eq!((reach.lo[0], reach.hi[0]), (0.0, 1.5));
@@ -190,21 +201,30 @@ mod tests {
 
     #[test]
     fn contradictions_name_both_sources() {
-        let text = reason(|p| p.with_anchors(&[(3, 6.0), (7, 5.0)]));
+        let text = reason(|p| p.with_anchors(&[(3, 6.0), (7, 5.0)]).unwrap());
         assert!(text.contains("anchor at 6.000 s of knot 3") && text.contains("anchor at 5.000 s of knot 7"), "{text}");
-        let text = reason(|p| p.with_slope_limits(0.0, 1.2).with_anchors(&[(2, 1.0), (4, 5.0)]));
+        let text = reason(|p| p.with_slope_limits(0.0, 1.2).with_anchors(&[(2, 1.0), (4, 5.0)]).unwrap());
         assert!(text.contains("greatest slope of 1.2") && text.contains("knot 2") && text.contains("knot 4"), "{text}");
         let text = reason(|p| p.with_pinned_ends().with_slope_limits(0.0, 0.9));
         assert!(text.contains("greatest slope of 0.9"), "{text}");
         let text = reason(|p| p.with_slope_limits(2.0, 1.0));
         assert!(text.contains("least slope 2 exceeds the greatest 1"), "{text}");
-        let text = reason(|p| p.with_anchors(&[(4, 20.0)]));
+        let text = reason(|p| p.with_anchors(&[(4, 20.0)]).unwrap());
         assert!(text.contains("knot 4") && text.contains("end 10.000 s"), "{text}");
         let text = reason(|mut p| {
             (p.lower[6], p.upper[6]) = (5.0, 4.0);
             p
         });
         assert!(text.contains("lower bound 5.000 s of knot 6") && text.contains("upper bound 4.000 s"), "{text}");
+    }
+
+    #[test]
+    fn malformed_bands_and_anchors_are_refused() {
+        with(|p| assert!(p.with_band(&[0.0], &[1.0]).is_err()));
+        with(|p| assert!(p.with_anchors(&[(11, 1.0)]).is_err()));
+        with(|p| assert!(p.with_sakoe_chiba(f64::NAN).validate().is_err()));
+        with(|p| assert!(p.with_anchors(&[(1, f64::NAN)]).unwrap().validate().is_err()));
+        with(|p| assert!(p.with_end_slack(f64::NAN, 0.0).validate().is_err()));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::job::JobContext;
 
 use super::frames::FrameTable;
 use super::grid::KnotGrid;
-use super::kernels::{self, MinPlusScratch, Step};
+use super::kernels::{self, MinPlusScratch, PADDING, Step};
 use super::problem::{EdgeCost, Problem};
 use super::real::Real;
 use super::tempo::TempoScratch;
@@ -18,12 +18,10 @@ const ROUNDING: f64 = 1e-6;
 /// Reused arrays of the DP.
 #[derive(Debug, Default)]
 pub(super) struct DpScratch {
-    /// Cost to reach each node, less the row's smallest; one row after the other.
+    /// Cost to reach each node, less the row's smallest; one row after the other, each with [`PADDING`] behind it.
     reached: Vec<f32>,
     offsets: Vec<usize>,
-    from: Vec<f32>,
-    to: Vec<f32>,
-    node: Vec<f32>,
+    positions: Positions,
     windows: Windows,
     min_plus: MinPlusScratch,
     tempo: TempoScratch,
@@ -36,6 +34,8 @@ pub(super) struct Windows {
     pub last: Vec<i32>,
     /// The nodes `reachable.0 ..= reachable.1` of the row have a predecessor; the rest has none.
     pub reachable: (usize, usize),
+    /// Shift, sources and number of nodes of the last simple windows, which mostly serve the next row too.
+    simple: Option<(i32, i32, i32, usize)>,
 }
 
 /// How a row treats nodes that no grid point of the row before can reach.
@@ -62,35 +62,36 @@ pub(super) fn cheapest_path<T: Real>(
     scratch.offsets.clear();
     scratch.offsets.push(0);
     for g in grid {
-        let end = scratch.offsets[scratch.offsets.len() - 1] + g.count;
+        let end = scratch.offsets[scratch.offsets.len() - 1] + g.count + PADDING;
         scratch.offsets.push(end);
     }
-    scratch.reached.clear();
-    scratch.reached.resize(scratch.offsets[m], 0.0);
+    // Only grown: what earlier problems left is overwritten row by row, or never used.
+    scratch.reached.resize(scratch.offsets[m].max(scratch.reached.len()), 0.0);
     table.row(problem, 0, &grid[0], &mut scratch.reached[..grid[0].count]);
-    subtract_minimum(&mut scratch.reached[..grid[0].count]);
+    kernels::subtract_minimum(&mut scratch.reached[..grid[0].count]);
     let mut reachable = (0, grid[0].count - 1);
     for i in 1..m {
         if i % KNOTS_PER_CHECK == 0 {
             ctx.check()?;
         }
         scratch.windows.fill(problem, i, grid, reachable, unreachable);
-        let (before, rest) = scratch.reached.split_at_mut(scratch.offsets[i]);
-        let before = &before[scratch.offsets[i - 1]..];
-        let row = &mut rest[..grid[i].count];
+        let (before, row) = rows(&mut scratch.reached, &scratch.offsets, i, grid[i].count);
+        table.row(problem, i, &grid[i], row);
         match &problem.edges {
             EdgeCost::Slope { .. } => {
-                scaled_positions(problem, i, grid, &mut scratch.from, &mut scratch.to);
+                let scale = scratch.positions.fill(problem, i, grid);
                 let Windows { first, last, .. } = &scratch.windows;
-                let step = Step { from: before, b: &scratch.from, a: &scratch.to, first, last };
-                kernels::min_plus(step, &mut scratch.min_plus, row);
+                let Positions { from, to, .. } = &scratch.positions;
+                kernels::min_plus(
+                    Step { from: before, b: from, scale, a: to, first, last },
+                    &mut scratch.min_plus,
+                    row,
+                );
             }
-            EdgeCost::LogTempo { .. } => scratch.tempo.min_plus(problem, i - 1, grid, before, &scratch.windows, row),
-        }
-        scratch.node.resize(row.len(), 0.0);
-        table.row(problem, i, &grid[i], &mut scratch.node);
-        for (value, node) in row.iter_mut().zip(&scratch.node) {
-            *value += node;
+            EdgeCost::LogTempo { .. } => {
+                let before = &before[..grid[i - 1].count];
+                scratch.tempo.min_plus(problem, i - 1, grid, before, &scratch.windows, row);
+            }
         }
         reachable = scratch.windows.reachable;
         if reachable.0 > reachable.1 {
@@ -99,10 +100,16 @@ pub(super) fn cheapest_path<T: Real>(
         }
         row[..reachable.0].fill(f32::INFINITY);
         row[reachable.1 + 1..].fill(f32::INFINITY);
-        subtract_minimum(row);
+        kernels::subtract_minimum(row);
     }
     trace_back(problem, grid, unreachable, scratch, phi);
     Ok(())
+}
+
+/// The row before `i`, with its padding, and row `i`.
+fn rows<'a>(reached: &'a mut [f32], offsets: &[usize], i: usize, count: usize) -> (&'a [f32], &'a mut [f32]) {
+    let (before, rest) = reached.split_at_mut(offsets[i]);
+    (&before[offsets[i - 1]..], &mut rest[..count])
 }
 
 /// Follows the best predecessors from the cheapest end. They are found again rather than stored: that is one row search per knot.
@@ -114,31 +121,25 @@ fn trace_back<T: Real>(
     phi: &mut [f64],
 ) {
     let m = grid.len();
-    let row =
-        |reached: &[f32], offsets: &[usize], i: usize| offsets[i]..offsets[i].max(offsets[i + 1].min(reached.len()));
-    let last = &scratch.reached[row(&scratch.reached, &scratch.offsets, m - 1)];
-    let mut j = smallest(last);
+    let start = |i: usize| scratch.offsets[i];
+    let mut j = smallest(&scratch.reached[start(m - 1)..][..grid[m - 1].count]);
     phi[m - 1] = grid[m - 1].at(j);
     for i in (1..m).rev() {
-        let before = &scratch.reached[row(&scratch.reached, &scratch.offsets, i - 1)];
-        let reachable = finite_range(before);
+        let before = &scratch.reached[start(i - 1)..];
+        let reachable = finite_range(&before[..grid[i - 1].count]);
         let (first, last) = window(problem, i, grid, reachable, unreachable, j);
-        let best = match &problem.edges {
+        j = match &problem.edges {
             EdgeCost::Slope { .. } => {
-                let (shift, from_scale, to_scale) = scales(problem, i, grid);
-                scratch.from.clear();
-                scratch.from.extend((first..=last).map(|k| k as f32 * from_scale));
-                let a = [shift + j as f32 * to_scale];
-                let (first_k, last_k) = ([0], [last - first]);
-                let from = &before[first as usize..=last as usize];
-                let step = Step { from, b: &scratch.from, a: &a, first: &first_k, last: &last_k };
+                let scale = scratch.positions.fill(problem, i, grid);
+                let a = [scratch.positions.to[j]];
+                let step =
+                    Step { from: before, b: &scratch.positions.from, scale, a: &a, first: &[first], last: &[last] };
                 kernels::best_predecessor(step, 0)
             }
             EdgeCost::LogTempo { .. } => {
                 TempoScratch::best_predecessor(problem, i - 1, grid, before, (first as usize, last as usize), j)
             }
         };
-        j = first as usize + best;
         phi[i - 1] = grid[i - 1].at(j);
     }
 }
@@ -153,18 +154,32 @@ fn scales<T: Real>(problem: &Problem<'_, T>, i: usize, grid: &[KnotGrid]) -> (f3
     (shift as f32, (root * grid[i - 1].step) as f32, (root * grid[i].step) as f32)
 }
 
-fn scaled_positions<T: Real>(
-    problem: &Problem<'_, T>,
-    i: usize,
-    grid: &[KnotGrid],
-    from: &mut Vec<f32>,
-    to: &mut Vec<f32>,
-) {
-    let (shift, from_scale, to_scale) = scales(problem, i, grid);
-    from.clear();
-    to.clear();
-    from.extend((0..grid[i - 1].count as i32).map(|k| k as f32 * from_scale));
-    to.extend((0..grid[i].count as i32).map(|j| shift + j as f32 * to_scale));
+/// Scaled positions of two neighbouring rows; kept while they stay the same, as they mostly do where knots share a grid.
+#[derive(Debug, Default)]
+struct Positions {
+    from: Vec<f32>,
+    to: Vec<f32>,
+    from_key: (f32, usize),
+    to_key: (f32, f32, usize),
+}
+
+impl Positions {
+    /// Fills both rows for the step to knot `i` and returns the scale of the row before.
+    fn fill<T: Real>(&mut self, problem: &Problem<'_, T>, i: usize, grid: &[KnotGrid]) -> f32 {
+        let (shift, from_scale, to_scale) = scales(problem, i, grid);
+        let (from_key, to_key) = ((from_scale, grid[i - 1].count), (shift, to_scale, grid[i].count));
+        if self.from_key != from_key {
+            self.from.resize(grid[i - 1].count + PADDING, 0.0);
+            kernels::ramp(0.0, from_scale, &mut self.from);
+            self.from_key = from_key;
+        }
+        if self.to_key != to_key {
+            self.to.resize(grid[i].count, 0.0);
+            kernels::ramp(shift, to_scale, &mut self.to);
+            self.to_key = to_key;
+        }
+        from_scale
+    }
 }
 
 impl Windows {
@@ -177,20 +192,27 @@ impl Windows {
         unreachable: Unreachable,
     ) {
         let count = grid[i].count;
-        self.first.clear();
-        self.last.clear();
         let (_, max) = problem.steps(i - 1);
         let (low, high) = (sources.0 as i32, sources.1 as i32);
         if grid[i].step == grid[i - 1].step && max == f64::INFINITY {
             // The commonest case, all integers: the same grid, or the same shifted.
             let (_, shift) = raw_window(problem, i, grid, 0);
             let shift = (shift + ROUNDING).floor().clamp(-1e9, 1e9) as i32;
-            self.first.resize(count, low);
-            self.last.extend((0..count as i32).map(|j| (j + shift).clamp(low, high)));
+            let key = Some((shift, low, high, count));
+            if self.simple != key {
+                self.first.clear();
+                self.first.resize(count, low);
+                self.last.clear();
+                self.last.extend((0..count as i32).map(|j| (j + shift).clamp(low, high)));
+                self.simple = key;
+            }
             let start = if unreachable == Unreachable::Forbid { (low - shift).max(0) as usize } else { 0 };
             self.reachable = (start, count - 1);
             return;
         }
+        self.simple = None;
+        self.first.clear();
+        self.last.clear();
         let (mut start, mut end) = (count, 0);
         for j in 0..count {
             let (first, last) = window(problem, i, grid, sources, unreachable, j);
@@ -237,13 +259,6 @@ fn window<T: Real>(
         (first, last) = (nearest, nearest);
     }
     (first.clamp(low, high) as i32, last.clamp(low, high) as i32)
-}
-
-fn subtract_minimum(row: &mut [f32]) {
-    let least = row.iter().copied().fold(f32::INFINITY, |a, b| if b < a { b } else { a });
-    if least.is_finite() {
-        row.iter_mut().for_each(|v| *v -= least);
-    }
 }
 
 fn smallest(row: &[f32]) -> usize {

@@ -18,7 +18,8 @@ pub struct SolveOptions {
     pub first_grid: FirstGrid,
     /// Later passes, each on a finer grid round the last warp.
     pub refinements: usize,
-    /// Ratio of successive grid steps, η.
+    /// Ratio of successive grid steps, η. The finish supplies the last digits, so a gentle ratio with wide reach pays more than a
+    /// fine last grid.
     pub shrink: f64,
     /// How far the first refinement looks to either side of the warp, in steps of the grid before it; each later one looks half
     /// as many steps far, but at least two.
@@ -34,8 +35,8 @@ impl Default for SolveOptions {
         Self {
             first_grid: FirstGrid::StepsPerFrame(2.0),
             refinements: 3,
-            shrink: 0.125,
-            refine_reach: 8.0,
+            shrink: 0.25,
+            refine_reach: 12.0,
             newton_steps: 300,
             max_nodes: 150_000_000,
         }

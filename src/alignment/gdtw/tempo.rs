@@ -15,7 +15,7 @@ pub(super) struct TempoScratch {
 }
 
 impl TempoScratch {
-    /// `out[j] = min_k before[k] + edge(time_j − time_k)` over the windows. Both rows have the same step.
+    /// Adds `min_k before[k] + edge(time_j − time_k)` over the windows to `out[j]`. Both rows have the same step.
     pub fn min_plus<T: Real>(
         &mut self,
         problem: &Problem<'_, T>,
@@ -27,13 +27,13 @@ impl TempoScratch {
     ) {
         let (from, to) = (&grid[segment], &grid[segment + 1]);
         let shift = to.lo - from.lo;
-        let (low, high) = (difference_range(windows).0, difference_range(windows).1);
+        let (low, high) = difference_range(windows);
         self.cost.clear();
         self.cost.extend((low..=high).map(|d| problem.edge(segment, shift + d as f64 * to.step).value as f32));
         kernels::min_plus_differences(before, &windows.first, &windows.last, &self.cost, low as i32, out);
     }
 
-    /// The best predecessor of node `j`, counted from the start of its window.
+    /// The best predecessor of node `j`.
     pub fn best_predecessor<T: Real>(
         problem: &Problem<'_, T>,
         segment: usize,
@@ -57,7 +57,7 @@ impl TempoScratch {
                 (best, value) = (k, candidate);
             }
         }
-        best - first
+        best
     }
 }
 

@@ -167,7 +167,7 @@ fn a_single_admissible_time_is_a_solution() {
     let times = ramp(3, 1.0);
     let values = random(3, 4);
     let signal = Signal::new(&times, &values, 1).unwrap();
-    let problem = Problem::from_signals(signal, signal, 0.1).with_anchors(&[(0, 0.0), (1, 0.5), (2, 2.0)]);
+    let problem = Problem::from_signals(signal, signal, 0.1).with_anchors(&[(0, 0.0), (1, 0.5), (2, 2.0)]).unwrap();
     assert_eq!(run(&problem).unwrap().phi, [0.0, 0.5, 2.0]);
 }
 
@@ -196,7 +196,7 @@ fn a_long_banded_problem_needs_memory_for_its_band_only() {
     let values: Vec<f32> = random(m * 4, 2).iter().map(|&v| v as f32).collect();
     let signal = Signal::new(&times, &values, 4).unwrap();
     let centre: Vec<f64> = times.iter().map(|t| t + 0.5 * (t / 20.0).sin()).collect();
-    let problem = Problem::from_signals(signal, signal, 0.5).with_band(&centre, &vec![2.0; m]);
+    let problem = Problem::from_signals(signal, signal, 0.5).with_band(&centre, &vec![2.0; m]).unwrap();
     let options = SolveOptions { max_nodes: 170 * m, ..SolveOptions::default() };
     let solution = solve(&JobContext::new(), &problem, &options, &mut Workspace::default()).unwrap();
     assert_sound(&problem, &solution);
@@ -217,7 +217,7 @@ fn cancellation_and_contradictions_are_errors() {
     let problem = Problem::from_signals(signal, signal, 0.1);
     let cancelled = solve(&ctx, &problem, &SolveOptions::default(), &mut Workspace::default());
     assert!(matches!(cancelled, Err(Error::Cancelled)));
-    let contradiction = problem.with_anchors(&[(1, 3.0), (2, 1.0)]);
+    let contradiction = problem.with_anchors(&[(1, 3.0), (2, 1.0)]).unwrap();
     assert!(matches!(run(&contradiction), Err(Error::Infeasible { .. })));
 }
 
@@ -264,7 +264,7 @@ proptest! {
         problem = match band {
             0 => problem.with_sakoe_chiba(0.1),
             1 => problem.with_end_slack(0.2, 0.1),
-            2 => problem.with_anchors(&[(m / 2, t[m / 2])]),
+            2 => problem.with_anchors(&[(m / 2, t[m / 2])]).unwrap(),
             _ => problem,
         };
         let solution = run(&problem).unwrap();

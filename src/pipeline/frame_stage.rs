@@ -92,7 +92,7 @@ fn gdtw_times(ctx: &JobContext, frames: &Frames, actual: &FeatureSeq, settings: 
     if let Some(slope) = settings.slope {
         problem = problem.with_slope_limits(slope.min, slope.max);
     }
-    problem = problem.with_anchors(&frames.anchors);
+    problem = problem.with_anchors(&frames.anchors)?;
     // A band that the user chose is a constraint; ours is a guess.
     let widenings = if settings.band_s.is_some() { 0 } else { MOST_WIDENINGS };
     let band = WideningBand { radius_s: settings.band_s.unwrap_or(FIRST_BAND_S), widenings };

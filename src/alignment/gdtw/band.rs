@@ -50,7 +50,7 @@ pub fn solve_in_band<T: Real>(
     loop {
         banded.lower.clone_from(&problem.lower);
         banded.upper.clone_from(&problem.upper);
-        banded = banded.with_band(centre, &radius);
+        banded = banded.with_band(centre, &radius)?;
         match solve(ctx, &banded, options, workspace) {
             Err(Error::Infeasible { .. }) if left > 0 && still_narrow(&reach, centre, &radius) => {
                 radius.iter_mut().for_each(|r| *r *= 2.0);

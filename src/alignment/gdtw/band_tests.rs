@@ -39,7 +39,7 @@ fn a_bound_of_the_problem_is_no_reason_to_widen() {
     let (times, x, y) = shifted(1.1);
     let signal = |values| Signal::new(&times, values, 3).unwrap();
     let radii = vec![0.3; 200];
-    let problem = Problem::from_signals(signal(&x), signal(&y), 1e-3).with_band(&times, &radii);
+    let problem = Problem::from_signals(signal(&x), signal(&y), 1e-3).with_band(&times, &radii).unwrap();
     let band = WideningBand { radius_s: 0.3, widenings: 4 };
     let solution =
         solve_in_band(&JobContext::new(), &problem, &times, band, &SolveOptions::default(), &mut Workspace::default());
@@ -51,7 +51,7 @@ fn a_band_that_misses_an_anchor_grows_unless_it_is_a_constraint() {
     let (times, x, _) = shifted(0.0);
     let noise = random(600, 5);
     let signal = |values| Signal::new(&times, values, 3).unwrap();
-    let problem = Problem::from_signals(signal(&x), signal(&noise), 1e-2).with_anchors(&[(100, 8.0)]);
+    let problem = Problem::from_signals(signal(&x), signal(&noise), 1e-2).with_anchors(&[(100, 8.0)]).unwrap();
     let solved = |widenings| {
         let band = WideningBand { radius_s: 0.5, widenings };
         let options = SolveOptions::default();

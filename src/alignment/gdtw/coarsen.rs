@@ -163,7 +163,8 @@ mod tests {
         let times: Vec<f64> = (0..23).map(|i| f64::from(i) * 0.1).collect();
         let values: Vec<f32> = times.iter().flat_map(|&t| [t as f32, 1.0]).collect();
         let signal = Signal::new(&times, &values, 2).unwrap();
-        let problem = Problem::from_signals(signal, signal, 0.3).with_anchors(&[(9, 0.95)]).with_slope_limits(0.5, 2.0);
+        let problem =
+            Problem::from_signals(signal, signal, 0.3).with_anchors(&[(9, 0.95)]).unwrap().with_slope_limits(0.5, 2.0);
         let level = Level::of(&problem, 4).unwrap();
         let coarse = level.problem().unwrap();
         let times_of = |i: &[usize]| i.iter().map(|&i| times[i]).collect::<Vec<_>>();

@@ -84,12 +84,16 @@ fn a_subsequence_is_found_in_a_much_longer_signal() {
 fn anchors_pinned_ends_and_slope_limits_hold() {
     let pair = Pair::new(1000, 1100, 3, rubato);
     let end = pair.frames[1099];
-    let problem =
-        pair.problem(1e-3).with_pinned_ends().with_slope_limits(0.4, 2.0).with_anchors(&[(333, 20.0), (700, 36.0)]);
+    let problem = pair
+        .problem(1e-3)
+        .with_pinned_ends()
+        .with_slope_limits(0.4, 2.0)
+        .with_anchors(&[(333, 20.0), (700, 36.0)])
+        .unwrap();
     let found = run(&problem).unwrap();
     assert_eq!((found.phi[0], found.phi[333], found.phi[700], found.phi[999]), (0.0, 20.0, 36.0, end));
     assert!(found.phi.windows(2).all(|p| (0.4 * STEP - 1e-9..=2.0 * STEP + 1e-9).contains(&(p[1] - p[0]))));
-    let contradiction = pair.problem(1e-3).with_anchors(&[(333, 20.0), (334, 19.0)]);
+    let contradiction = pair.problem(1e-3).with_anchors(&[(333, 20.0), (334, 19.0)]).unwrap();
     assert!(matches!(run(&contradiction), Err(Error::Infeasible { .. })));
 }
 

@@ -25,8 +25,10 @@ impl Pair {
         let signal = |values| Signal::new(&self.times, values, 3).unwrap();
         Problem::from_signals(signal(&self.x), signal(&self.y), 0.2)
             .with_band(&self.times, &vec![2.0; self.times.len()])
+            .unwrap()
             .with_slope_limits(0.1, 5.0)
             .with_anchors(anchors)
+            .unwrap()
     }
 }
 
@@ -82,7 +84,7 @@ fn an_anchor_too_far_for_the_window_makes_it_grow_and_a_contradiction_is_an_erro
     let mut far = far;
     far.lower.fill(f64::NEG_INFINITY);
     far.upper.fill(f64::INFINITY);
-    let far = far.with_anchors(&[(200, base.phi[200] + 3.0)]);
+    let far = far.with_anchors(&[(200, base.phi[200] + 3.0)]).unwrap();
     let local = again(&far, &base.phi, 200, &params).unwrap();
     assert_eq!(local.phi[200], base.phi[200] + 3.0);
     assert!(local.phi.windows(2).all(|p| (0.05 - 1e-9..=0.2 + 1e-9).contains(&(p[1] - p[0]))));
@@ -101,9 +103,9 @@ fn cost_tables_and_log_tempo_are_served_too() {
     let (weight, reference) = (vec![0.5; count - 1], vec![0.3; count - 1]);
     let edges = EdgeCost::LogTempo { weight, reference, epsilon: 0.02, sigma: 0.2, delta: 2.0 };
     let knots: Vec<f64> = (0..count).map(|i| i as f64).collect();
-    let problem = Problem::new(knots, NodeCost::Table(&table), edges).with_anchors(&[(15, 5.0), (45, 14.0)]);
+    let problem = Problem::new(knots, NodeCost::Table(&table), edges).with_anchors(&[(15, 5.0), (45, 14.0)]).unwrap();
     let base = run(&problem).unwrap();
-    let changed = problem.clone().with_anchors(&[(30, base.phi[30] + 0.2)]);
+    let changed = problem.clone().with_anchors(&[(30, base.phi[30] + 0.2)]).unwrap();
     let params = ResolveParams { window_s: None, band: None, ..ResolveParams::default() };
     let local = again(&changed, &base.phi, 30, &params).unwrap();
     assert_same(&local.phi, &run(&changed).unwrap().phi, 1e-6);

@@ -43,10 +43,12 @@
 //! [`gradient`] turns the derivative of a loss with respect to the warp into derivatives with respect to features, table, edge parameters,
 //! slope limits and bounds, in O(m·dim), by differentiating the optimality conditions.
 
+mod alternatives;
 mod band;
 mod blocks;
 mod bounds;
 mod coarsen;
+mod confidence;
 mod dp;
 mod edges;
 mod frames;
@@ -68,6 +70,7 @@ mod table;
 mod tempo;
 
 pub use band::{WideningBand, solve_in_band};
+pub use confidence::{ConfidenceModel, ConfidenceParams, KnotConfidence, knot_confidence};
 pub use implicit::{Gradient, gradient};
 pub use multiscale::{MultiscaleParams, solve_multiscale};
 pub use newton::KKT_TOLERANCE;

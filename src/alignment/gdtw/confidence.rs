@@ -105,15 +105,11 @@ pub fn knot_confidence<T: Real>(
     let grid = Displacements { step: params.step_s, half: (params.reach_s / params.step_s).ceil() as usize };
     let margins = margins(ctx, problem, phi, grid, params.away_s)?;
     let (spread, temperature) = (spread(problem, phi), temperature(problem, phi));
-    let knot = |(margin, deviation): (f64, f64)| {
-        let (std_s, margin) = (temperature.sqrt() * deviation, margin / temperature);
-        (std_s, margin)
-    };
-    let confidence = |(i, pair): (usize, (f64, f64))| {
+    let confidence = |(i, (excess, deviation)): (usize, (f64, f64))| {
         let (lo, hi) = problem.limits(i);
-        let (std_s, margin) = knot(pair);
+        let margin = excess / temperature;
         // Within its bounds a knot about which nothing is known is spread evenly.
-        let std_s = std_s.min((hi - lo).max(0.0) / 12.0_f64.sqrt());
+        let std_s = (temperature.sqrt() * deviation).min((hi - lo).max(0.0) / 12.0_f64.sqrt());
         KnotConfidence { std_s, margin, probability: params.model.probability(std_s, margin) }
     };
     Ok(margins.into_iter().zip(spread).enumerate().map(confidence).collect())

@@ -54,6 +54,7 @@ mod edges;
 mod frames;
 mod grid;
 mod implicit;
+mod jumps;
 mod kernels;
 mod multiscale;
 mod newton;
@@ -72,6 +73,7 @@ mod tempo;
 pub use band::{WideningBand, solve_in_band};
 pub use confidence::{ConfidenceModel, ConfidenceParams, KnotConfidence, knot_confidence};
 pub use implicit::{Gradient, gradient};
+pub use jumps::{Coverage, JumpOption, JumpTaken, Section, Structure, StructureParams, Unfolded, find_structure};
 pub use multiscale::{MultiscaleParams, solve_multiscale};
 pub use newton::KKT_TOLERANCE;
 pub use options::{FirstGrid, SolveOptions};
@@ -83,5 +85,7 @@ pub use solve::{Pass, Solution, Workspace, solve, solve_batch};
 pub use stationarity::{KnotState, SegmentState};
 pub use table::{CostTable, Interpolation};
 
+#[cfg(test)]
+mod test_signals;
 #[cfg(test)]
 mod tests;

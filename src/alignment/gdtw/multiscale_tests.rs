@@ -1,28 +1,11 @@
 use proptest::prelude::*;
 
-use super::super::tests::random;
+use super::super::test_signals::{Curve, DIM};
 use super::super::{EdgeCost, KKT_TOLERANCE};
 use super::*;
 use crate::alignment::Signal;
 
-const DIM: usize = 6;
 const STEP: f64 = 0.05;
-
-/// A smooth random curve: noise of one value per half second, interpolated.
-pub(in crate::alignment::gdtw) struct Curve(Vec<f64>);
-
-impl Curve {
-    pub fn new(seconds: f64, seed: u64) -> Self {
-        Self(random(((2.0 * seconds) as usize + 3) * DIM, seed))
-    }
-
-    pub fn at(&self, time: f64) -> impl Iterator<Item = f32> + '_ {
-        let position = (2.0 * time).clamp(0.0, (self.0.len() / DIM) as f64 - 1.001);
-        let k = position as usize;
-        let a = position - k as f64;
-        (0..DIM).map(move |c| ((1.0 - a) * self.0[k * DIM + c] + a * self.0[(k + 1) * DIM + c]) as f32)
-    }
-}
 
 /// Knots, frame times, both signals; `warp` maps knots to times.
 struct Pair {

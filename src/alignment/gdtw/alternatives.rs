@@ -169,9 +169,8 @@ mod tests {
             if bounded && sloped {
                 let cost = problem.objective(&warp);
                 best = best.min(cost);
-                for (i, by) in moved.iter().enumerate().filter(|(_, by)| by.abs() > away) {
-                    let _ = by;
-                    other[i] = other[i].min(cost);
+                for (other, _) in other.iter_mut().zip(&moved).filter(|(_, by)| by.abs() > away) {
+                    *other = other.min(cost);
                 }
             }
         }

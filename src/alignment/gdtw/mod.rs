@@ -39,6 +39,11 @@
 //! grid point and per distance inside the band: bounds keep long problems linear, and [`SolveOptions::max_nodes`] refuses what would
 //! not fit. Results do not depend on the number of threads.
 //!
+//! # Whole pieces, and after the first solution
+//! [`solve_multiscale`] solves from coarse to fine, in time and memory that grow linearly with length; [`solve_in_band`] is its last
+//! level, for those who have a rough warp already. [`resolve`] solves again only round a changed anchor. [`knot_confidence`] says how
+//! sure each knot is. [`find_structure`] finds which sections of a score were played, where repeats and cuts leave a choice.
+//!
 //! # The gradient
 //! [`gradient`] turns the derivative of a loss with respect to the warp into derivatives with respect to features, table, edge parameters,
 //! slope limits and bounds, in O(m·dim), by differentiating the optimality conditions.

@@ -101,6 +101,17 @@ fn cancellation_stops_it() {
     assert!(matches!(result, Err(Error::Cancelled)));
 }
 
+#[test]
+fn work_per_knot_does_not_grow_with_length() {
+    let work = |knots: usize| {
+        let pair = Pair::new(knots, knots, 5, |t| t + 1.0 - (0.1 * t).cos());
+        let found = run(&pair.problem(1e-3)).unwrap();
+        found.passes.iter().map(|pass| pass.nodes).sum::<usize>() as f64 / knots as f64
+    };
+    let (short, long) = (work(800), work(12_000));
+    assert!((long / short - 1.0).abs() < 0.1, "{short} {long}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 

@@ -17,6 +17,16 @@ pub enum AlignerKind {
     Dtw,
 }
 
+/// What follows the frames' alignment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Refinement {
+    /// Every onset of the score is placed by the attacks in the recording.
+    Onsets,
+    /// Nothing: the warp of the frames is the result.
+    None,
+}
+
 /// A moment that the user fixed: this score time is at this performance time.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Anchor {
@@ -43,6 +53,8 @@ pub struct Settings {
     pub features: FeatureKind,
     /// Which algorithm finds the warp.
     pub aligner: AlignerKind,
+    /// What follows the frames' alignment; `None`: onsets with GDTW, nothing with DTW.
+    pub refine: Option<Refinement>,
     /// Samples between feature frames at 22,050 Hz.
     pub hop: usize,
     /// Weight of the tempo regulariser; `None`: the value that suits the features.
@@ -64,6 +76,7 @@ impl Default for Settings {
         Self {
             features: FeatureKind::Cqt,
             aligner: AlignerKind::Gdtw,
+            refine: None,
             hop: 1024,
             lambda: None,
             slope: None,
@@ -76,6 +89,14 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// What follows the frames' alignment.
+    pub fn refinement(&self) -> Refinement {
+        self.refine.unwrap_or(match self.aligner {
+            AlignerKind::Gdtw => Refinement::Onsets,
+            AlignerKind::Dtw => Refinement::None,
+        })
+    }
+
     /// Checks every value against its legal range.
     pub fn validate(&self) -> Result<()> {
         if !(64..=8192).contains(&self.hop) {

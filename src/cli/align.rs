@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use super::args::{AlignArgs, WritingArgs};
-use super::summary::{Summary, to_json};
+use super::summary::{Summary, metrics_text, to_json};
 use crate::atomic_file::write_bytes_atomically;
 use crate::error::{Error, Result};
 use crate::evaluation::{BeatClock, GroundTruth, Metrics, TimeMap, evaluate, read_ground_truth};
@@ -17,12 +17,19 @@ pub(super) fn run(ctx: &JobContext, quiet: bool, args: &AlignArgs) -> Result<()>
     let begun = Instant::now();
     let settings = args.settings.settings()?;
     let targets = targets(&args.output, &args.plot, &args.writing)?;
+    for (path, _) in &targets {
+        let inputs = [Some(&args.audio), Some(&args.score), args.truth.as_ref()];
+        super::check_not_an_input(path, &inputs.into_iter().flatten().map(PathBuf::as_path).collect::<Vec<_>>())?;
+        super::check_folder_of(path)?;
+    }
     let stdout_format = args.writing.format_for(None)?;
     let truth = args.truth.as_deref().map(|truth| read_truth(truth, &args.score)).transpose()?;
     let outcome = align_files(ctx, &args.audio, &args.score, &settings)?;
     let metrics = truth.as_ref().map(|truth| measure(&outcome, truth));
     let input = export_input(&outcome, truth.as_ref(), metrics.as_ref());
-    write_targets(ctx, &targets, &input)?;
+    // The bar leaves the screen: from here on there is something to read.
+    ctx.report("done", 1.0)?;
+    write_targets(&targets, &input)?;
     let to_stdout = targets.is_empty() && !args.json;
     if to_stdout {
         super::print(&stdout_format.exporter().render(&input)?)?;
@@ -30,12 +37,15 @@ pub(super) fn run(ctx: &JobContext, quiet: bool, args: &AlignArgs) -> Result<()>
     let written: Vec<PathBuf> = targets.into_iter().map(|(path, _)| path).collect();
     let summary = Summary::new(&outcome, metrics.as_ref(), &written, begun.elapsed().as_secs_f64());
     if args.json {
-        super::print(format!("{}\n", to_json(&summary)).as_bytes())?;
-    } else if to_stdout && !quiet {
-        // Results belong to stdout, words about them to stderr, unless the words are all there is.
-        eprintln!("{}", summary.text());
-    } else if !quiet {
-        super::print(format!("{}\n", summary.text()).as_bytes())?;
+        return super::print(format!("{}\n", to_json(&summary)).as_bytes());
+    }
+    // Metrics were asked for: they are a result, and said even when the rest is not.
+    let text = if quiet { metrics.as_ref().map(metrics_text) } else { Some(summary.text()) };
+    match text {
+        // The alignment has stdout to itself: words go to stderr.
+        Some(text) if to_stdout => eprintln!("{text}"),
+        Some(text) => super::print(format!("{text}\n").as_bytes())?,
+        None => {}
     }
     Ok(())
 }
@@ -76,21 +86,13 @@ fn targets(outputs: &[PathBuf], plots: &[PathBuf], writing: &WritingArgs) -> Res
             _ => return Err(Error::invalid("--plot", path.display(), "a .png or .svg file")),
         }
     }
-    for (path, _) in &targets {
-        let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        if !folder.is_dir() {
-            let source = std::io::Error::new(std::io::ErrorKind::NotFound, "the folder does not exist");
-            return Err(Error::io("write", path, source));
-        }
-    }
     Ok(targets)
 }
 
 /// Renders everything first, so that a failure writes nothing, then writes each file whole.
-fn write_targets(ctx: &JobContext, targets: &[(PathBuf, Format)], input: &ExportInput<'_>) -> Result<()> {
+fn write_targets(targets: &[(PathBuf, Format)], input: &ExportInput<'_>) -> Result<()> {
     let rendered: Vec<Vec<u8>> =
         targets.iter().map(|(_, format)| format.exporter().render(input)).collect::<Result<_>>()?;
-    ctx.check()?;
     for ((path, _), bytes) in targets.iter().zip(&rendered) {
         write_bytes_atomically(path, bytes)?;
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::config::{AlignerKind, Anchor, FeatureKind, Settings, SlopeLimits};
+use crate::config::{AlignerKind, Anchor, FeatureKind, Refinement, Settings, SlopeLimits};
 use crate::error::{Error, Result};
 use crate::export::Format;
 
@@ -99,6 +99,9 @@ pub struct SettingsArgs {
     /// Which algorithm finds the warp.
     #[arg(long, value_enum, default_value = "gdtw")]
     pub aligner: AlignerArg,
+    /// What follows the frames' alignment (default: onsets with gdtw, none with dtw).
+    #[arg(long, value_enum)]
+    pub refine: Option<RefineArg>,
     /// Samples between feature frames, at 22,050 Hz.
     #[arg(long, default_value_t = 1024, value_name = "N")]
     pub hop: usize,
@@ -249,6 +252,15 @@ pub enum AlignerArg {
     Dtw,
 }
 
+/// Names of the refinements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum RefineArg {
+    /// Every onset of the score is placed by the attacks in the recording.
+    Onsets,
+    /// The warp of the frames is the result.
+    None,
+}
+
 impl WritingArgs {
     /// The format for a file, or for stdout.
     pub fn format_for(&self, output: Option<&Path>) -> Result<Format> {
@@ -277,6 +289,10 @@ impl SettingsArgs {
                 AlignerArg::Gdtw => AlignerKind::Gdtw,
                 AlignerArg::Dtw => AlignerKind::Dtw,
             },
+            refine: self.refine.map(|refine| match refine {
+                RefineArg::Onsets => Refinement::Onsets,
+                RefineArg::None => Refinement::None,
+            }),
             hop: self.hop,
             lambda: self.lambda,
             slope: self.slope,

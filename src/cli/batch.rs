@@ -45,29 +45,32 @@ fn run_all(ctx: &JobContext, quiet: bool, plan: &Plan<'_>, rows: &[Row], jobs: u
     let done = AtomicUsize::new(0);
     let outcomes: Vec<Mutex<Option<Result<Record>>>> = rows.iter().map(|_| Mutex::new(None)).collect();
     std::thread::scope(|scope| {
-        for worker in 0..jobs.min(rows.len()) {
-            let work = || {
-                while let Some(row) = rows.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    if ctx.is_cancelled() {
-                        break;
-                    }
-                    let outcome = run_row(&ctx.quiet(), plan, row);
-                    let finished = done.fetch_add(1, Ordering::Relaxed) + 1;
-                    tell(quiet, finished, rows.len(), row, &outcome);
-                    if let Ok(mut slot) = outcomes[row.index].lock() {
-                        *slot = Some(outcome);
-                    }
+        let work = || {
+            while let Some(row) = rows.get(next.fetch_add(1, Ordering::Relaxed)) {
+                if ctx.is_cancelled() {
+                    break;
                 }
-            };
-            // Without a thread of its own the work is done by those that could be started, or below.
+                let outcome = run_row(&ctx.quiet(), plan, row);
+                let finished = done.fetch_add(1, Ordering::Relaxed) + 1;
+                tell(quiet, finished, rows.len(), row, &outcome);
+                if let Ok(mut slot) = outcomes[row.index].lock() {
+                    *slot = Some(outcome);
+                }
+            }
+        };
+        for worker in 1..jobs.min(rows.len()) {
+            // Where no further thread can be started, those that could do the work.
             let _ = std::thread::Builder::new().name(format!("batch {worker}")).spawn_scoped(scope, work);
         }
+        work();
     });
     outcomes.into_iter().map(|slot| slot.into_inner().unwrap_or(None)).collect()
 }
 
 fn tell(quiet: bool, finished: usize, total: usize, row: &Row, outcome: &Result<Record>) {
     match outcome {
+        // Said once, for all rows, at the end.
+        Err(Error::Cancelled) => {}
         Err(error) => eprintln!("agogic: [{finished}/{total}] {}: {error}", row.name),
         Ok(record) if !quiet => eprintln!("[{finished}/{total}] {}: {}", row.name, record.describe()),
         Ok(_) => {}

@@ -17,6 +17,7 @@ pub(super) fn run(ctx: &JobContext, args: &FeaturesArgs) -> Result<()> {
     if !matches!(extension.as_str(), "csv" | "npy") {
         return Err(Error::invalid("--output", args.output.display(), "a .csv or .npy file"));
     }
+    super::check_folder_of(&args.output)?;
     Settings { hop: args.hop, ..Settings::default() }.validate()?;
     let clip = load(ctx, args)?;
     let features = extract(ctx, &clip, &FeatureParams { kind: args.features.into(), hop: args.hop })?;

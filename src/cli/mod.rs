@@ -12,6 +12,7 @@ mod summary;
 mod synth;
 
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
@@ -30,7 +31,8 @@ pub fn main() -> ExitCode {
     let cli = Cli::parse();
     let outcome = match cli.command {
         None => open_window(),
-        Some(command) => run(&progress::interactive_context(cli.quiet), cli.quiet, command),
+        // The bar is gone before anything is said below.
+        Some(command) => run(&progress::Interactive::new(cli.quiet).ctx, cli.quiet, command),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -67,6 +69,25 @@ fn exit_code(error: &Error) -> u8 {
         Error::Invalid { .. } => USAGE,
         _ => FAILURE,
     }
+}
+
+/// Tells before the work begins that a file cannot be written where it is wanted.
+fn check_folder_of(path: &Path) -> Result<()> {
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let problem = if folder.exists() { "what should be its folder is a file" } else { "the folder does not exist" };
+    Err(Error::io("write", path, std::io::Error::new(std::io::ErrorKind::NotFound, problem)))
+}
+
+/// Refuses to write over a file that is read: the user's score or recording would be lost.
+fn check_not_an_input(output: &Path, inputs: &[&Path]) -> Result<()> {
+    let same = |input: &&Path| matches!((output.canonicalize(), input.canonicalize()), (Ok(a), Ok(b)) if a == b);
+    if inputs.iter().any(|input| output.is_file() && same(input)) {
+        return Err(Error::invalid("--output", output.display(), "another file than the ones that are read"));
+    }
+    Ok(())
 }
 
 /// Writes to stdout, with a broken pipe as an ordinary error instead of a panic.

@@ -2,7 +2,7 @@
 
 use super::args::SynthArgs;
 use crate::audio::write_wav;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::job::JobContext;
 use crate::score::{Score, SoundFont, SynthParams, synthesise, system_soundfonts};
 
@@ -12,6 +12,10 @@ pub(super) fn run(ctx: &JobContext, args: &SynthArgs) -> Result<()> {
         return super::print(listed.as_bytes());
     }
     let (Some(score), Some(output)) = (&args.score, &args.output) else { return Ok(()) };
+    if output.extension().is_some_and(|extension| !extension.eq_ignore_ascii_case("wav")) {
+        return Err(Error::invalid("--output", output.display(), "a .wav file"));
+    }
+    super::check_folder_of(output)?;
     let score = Score::read(score)?;
     let params = SynthParams { soundfont: SoundFont::load(args.soundfont.as_deref())?, ..SynthParams::default() };
     let clip = synthesise(ctx, &score, &params)?;

@@ -11,6 +11,7 @@ use crate::features::{FeatureParams, FeatureSeq, extract, rescaled};
 use crate::job::JobContext;
 use crate::score::{Score, SoundFont, SynthParams, synthesise_mapped};
 use crate::start::Start;
+use crate::time::ANALYSIS_RATE;
 
 use super::Stopwatch;
 use super::retiming::Retiming;
@@ -33,9 +34,8 @@ pub(super) fn refine(
     let params = FeatureParams { kind: settings.features, hop: settings.hop };
     let soundfont = SoundFont::load(settings.soundfont.as_deref())?;
     let expected = {
-        let synth = SynthParams { soundfont, ..SynthParams::default() };
-        let to_clip = |score_s| retiming.to_clip(score_s);
-        let played = watch.time("playing the score", || synthesise_mapped(ctx, score, &synth, &to_clip))?;
+        let played = watch
+            .time("playing the score", || play_in_tune(ctx, score, soundfont, &retiming, start.tuning_semitones))?;
         watch.time("features of the score", || extract(ctx, &played, &params))?
     };
     let actual = watch.time("features of the recording", || extract(ctx, recording, &params))?;
@@ -47,6 +47,22 @@ pub(super) fn refine(
     })?;
     let knots = frames.times_s.iter().map(|&time| retiming.to_score(time)).collect();
     Warp::new(knots, times)
+}
+
+/// Plays the re-timed score at the recording's pitch: rendered at a lower rate than it is read at, it sounds higher by
+/// their ratio, and faster, which the time map makes up for.
+fn play_in_tune(
+    ctx: &JobContext,
+    score: &Score,
+    soundfont: SoundFont,
+    retiming: &Retiming,
+    tuning_semitones: f64,
+) -> Result<AudioClip> {
+    let rate = (f64::from(ANALYSIS_RATE) * 2f64.powf(-tuning_semitones / 12.0)).round();
+    let params = SynthParams { soundfont, sample_rate: rate as u32, ..SynthParams::default() };
+    let stretch = f64::from(ANALYSIS_RATE) / rate;
+    let played = synthesise_mapped(ctx, score, &params, &|score_s| retiming.to_clip(score_s) * stretch)?;
+    Ok(AudioClip { sample_rate: ANALYSIS_RATE, ..played })
 }
 
 /// The frames of the synthesised score, at the performance times where the rough start expects them.

@@ -3,6 +3,7 @@
 mod confidence;
 mod frame_stage;
 mod notes;
+mod onset_stage;
 mod retiming;
 mod timing;
 
@@ -12,7 +13,7 @@ pub use timing::{StageTime, Stopwatch};
 
 use crate::alignment::Warp;
 use crate::audio::{self, AudioClip};
-use crate::config::Settings;
+use crate::config::{AlignerKind, Refinement, Settings};
 use crate::error::{Error, Result};
 use crate::job::JobContext;
 use crate::result::{Alignment, MediaInfo, Provenance};
@@ -64,10 +65,21 @@ pub fn align(
     settings.validate()?;
     recording.content.check_usable(recording.name)?;
     check_anchors(recording.content, score.content, settings)?;
-    let spectrum = watch.time("spectrum", || start::recording_spectrum(ctx, recording.content))?;
-    let start = watch.time("rough start", || start::find(ctx, &spectrum, score.content))?;
-    let warp = frame_stage::refine(ctx, recording.content, score.content, &start, settings, watch)?;
-    finish(recording, score, settings, &start, warp)
+    let mut spectrum = watch.time("spectrum", || start::recording_spectrum(ctx, recording.content))?;
+    let mut start = watch.time("rough start", || start::find(ctx, &spectrum, score.content))?;
+    spectrum.retune(start.tuning_semitones);
+    let (warp, onsets) = match (settings.refinement(), settings.aligner) {
+        (Refinement::None, _) => {
+            (frame_stage::refine(ctx, recording.content, score.content, &start, settings, watch)?, Vec::new())
+        }
+        (Refinement::Onsets, aligner) => {
+            if aligner == AlignerKind::Dtw {
+                start.warp = frame_stage::refine(ctx, recording.content, score.content, &start, settings, watch)?;
+            }
+            onset_stage::refine(ctx, recording.content, &spectrum, score.content, &start, settings, watch)?
+        }
+    };
+    finish(recording, score, settings, &start, warp, &onsets)
 }
 
 fn finish(
@@ -76,10 +88,11 @@ fn finish(
     settings: &Settings,
     start: &start::Start,
     warp: Warp,
+    onsets: &[(usize, f64)],
 ) -> Result<Alignment> {
     let judged = confidence::judge(start, score.content);
     Ok(Alignment {
-        notes: notes::aligned_notes(score.content, &warp, judged.confidence),
+        notes: notes::aligned_notes(score.content, &warp, onsets, judged.confidence),
         tempo: notes::tempo_curve(score.content, &warp),
         warp,
         confidence: judged.confidence,

@@ -5,13 +5,18 @@ use crate::result::{AlignedNote, TempoPoint};
 use crate::score::Score;
 
 /// Every note at its place in the recording.
-pub(super) fn aligned_notes(score: &Score, warp: &Warp, confidence: f64) -> Vec<AlignedNote> {
+pub(super) fn aligned_notes(score: &Score, warp: &Warp, onsets: &[(usize, f64)], confidence: f64) -> Vec<AlignedNote> {
     let place = |note: &crate::score::Note| AlignedNote {
         onset_s: warp.at(note.onset_s),
         offset_s: warp.at(note.offset_s),
         confidence,
     };
-    score.notes.iter().map(place).collect()
+    let mut notes: Vec<AlignedNote> = score.notes.iter().map(place).collect();
+    for &(note, onset_s) in onsets {
+        notes[note].onset_s = onset_s;
+        notes[note].offset_s = notes[note].offset_s.max(onset_s);
+    }
+    notes
 }
 
 /// The tempo from each quarter note to the next, over the score's sounding span.

@@ -55,7 +55,7 @@ impl Retiming {
 }
 
 /// Shifts the warp so that it meets every anchor, by an amount that runs linearly from anchor to anchor.
-fn bend(warp: &Warp, anchors: &[Anchor]) -> Result<Warp> {
+pub(super) fn bend(warp: &Warp, anchors: &[Anchor]) -> Result<Warp> {
     /// Slope that is kept even where two anchors leave little room.
     const LEAST_SLOPE: f64 = 0.02;
     let (Some(first), Some(last)) = (anchors.first(), anchors.last()) else { return Ok(warp.clone()) };

@@ -14,6 +14,8 @@ const ATTACKS: usize = 12;
 const ATTACK_WEIGHT: f32 = 0.7;
 /// An attack fades over this time, so that nearby ones still match.
 const ATTACK_DECAY_S: f64 = 0.2;
+/// Semitones to either side that make up a band's neighbourhood.
+const NEIGHBOURHOOD: usize = 5;
 /// The length of the silence component, relative to a typical frame: frames much quieter than this count as silent.
 const SILENCE_SHARE: f32 = 0.25;
 
@@ -63,7 +65,20 @@ pub fn coarse_frames(spectrum: &LogSpectrum, factor: usize) -> CoarseFrames {
             }
         }
     });
+    values.par_chunks_mut(DIM).for_each(|row| sharpen(&mut row[..BANDS]));
     normalise(&mut values, spectrum.hop_s * factor as f64)
+}
+
+/// Takes each band's neighbourhood away from it, so that noise, which fills all bands, resembles no chord.
+pub(super) fn sharpen(bands: &mut [f32]) {
+    let mut sums = [0.0f32; BANDS + 1];
+    for (band, value) in bands.iter().enumerate() {
+        sums[band + 1] = sums[band] + value;
+    }
+    for (band, value) in bands.iter_mut().enumerate() {
+        let (low, high) = (band.saturating_sub(NEIGHBOURHOOD), (band + NEIGHBOURHOOD + 1).min(BANDS));
+        *value -= (sums[high] - sums[low]) / (high - low) as f32;
+    }
 }
 
 /// Rises of the spectrum by pitch class, evened out over time (square root) and decaying slowly.

@@ -26,6 +26,8 @@ pub struct LogSpectrum {
     pub hop_s: f64,
     /// [`BANDS`] values per frame.
     pub values: Vec<f32>,
+    /// How much higher than A = 440 Hz the bands are laid, in semitones.
+    pub tuning_semitones: f64,
 }
 
 impl LogSpectrum {
@@ -34,13 +36,36 @@ impl LogSpectrum {
         self.values.len() / BANDS
     }
 
+    /// The average frame.
+    pub fn mean(&self) -> [f32; BANDS] {
+        let mut mean = [0.0; BANDS];
+        for frame in self.values.chunks(BANDS) {
+            for (sum, value) in mean.iter_mut().zip(frame) {
+                *sum += value / self.frames() as f32;
+            }
+        }
+        mean
+    }
+
+    /// Lays the bands whole semitones higher or lower, so that a transposed recording reads as the score is written.
+    pub fn retune(&mut self, tuning_semitones: f64) {
+        let shift = (tuning_semitones - self.tuning_semitones).round() as isize;
+        self.tuning_semitones += shift as f64;
+        for frame in self.values.chunks_mut(BANDS) {
+            let before: [f32; BANDS] = std::array::from_fn(|band| frame[band]);
+            for (band, value) in frame.iter_mut().enumerate() {
+                *value = band.checked_add_signed(shift).and_then(|from| before.get(from)).copied().unwrap_or(0.0);
+            }
+        }
+    }
+
     /// One frame.
     pub fn frame(&self, index: usize) -> &[f32] {
         &self.values[index * BANDS..(index + 1) * BANDS]
     }
 }
 
-/// The recording's spectrum, its tuning compensated.
+/// The recording's spectrum, its fraction-of-a-semitone tuning compensated.
 pub fn recording_spectrum(ctx: &JobContext, clip: &AudioClip) -> Result<LogSpectrum> {
     let tuning_semitones = estimate_tuning(ctx, clip)?;
     let analyzer = SemitoneAnalyzer::new(ctx, clip, &SemitoneParams { hop: HOP, tuning_semitones })?;
@@ -52,7 +77,7 @@ pub fn recording_spectrum(ctx: &JobContext, clip: &AudioClip) -> Result<LogSpect
             values.extend_from_slice(spectra.mid(frame));
         }
     }
-    Ok(LogSpectrum { hop_s: samples_to_seconds(HOP, ANALYSIS_RATE), values })
+    Ok(LogSpectrum { hop_s: samples_to_seconds(HOP, ANALYSIS_RATE), values, tuning_semitones })
 }
 
 /// Compresses magnitudes in place, relative to the 90th percentile of the frames' maxima.

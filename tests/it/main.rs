@@ -2,4 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+mod batch;
+mod bench;
+mod cli;
+mod interrupt;
+mod pipeline;
+mod robustness;
+mod support;
 mod tidy;

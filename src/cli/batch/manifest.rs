@@ -1,6 +1,6 @@
 //! Reads the list of pairs.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
@@ -84,15 +84,14 @@ fn name_of(audio: &str) -> String {
 }
 
 fn make_unique(rows: &mut [Row]) {
-    let mut seen: HashMap<String, usize> = HashMap::new();
+    let mut taken = HashSet::new();
     for row in rows {
         // A name becomes a file name: nothing in it may lead to another folder.
-        row.name = row.name.replace(['/', '\\'], "_");
-        let count = seen.entry(row.name.clone()).or_default();
-        *count += 1;
-        if *count > 1 {
-            row.name = format!("{}_{count}", row.name);
-        }
+        let plain = row.name.replace(['/', '\\'], "_");
+        let numbered = (2..).map(|count| format!("{plain}_{count}"));
+        let free = std::iter::once(plain.clone()).chain(numbered).find(|name| !taken.contains(name));
+        row.name = free.unwrap_or(plain);
+        taken.insert(row.name.clone());
     }
 }
 
@@ -113,6 +112,8 @@ mod tests {
     fn equal_names_are_told_apart_and_stay_in_the_folder() {
         let rows = parse("audio,score,id\nx.wav,x.mid,../p\ny.wav,y.mid,../p\n", Path::new("")).unwrap();
         assert_eq!((rows[0].name.as_str(), rows[1].name.as_str()), (".._p", ".._p_2"));
+        let rows = parse("a.wav,s.mid\na_2.wav,s.mid\na.wav,s.mid\n", Path::new("")).unwrap();
+        assert_eq!(rows.iter().map(|row| row.name.as_str()).collect::<Vec<_>>(), ["a", "a_2", "a_3"]);
     }
 
     #[test]

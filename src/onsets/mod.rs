@@ -1,0 +1,16 @@
+//! The onset stage: GDTW with one knot per score onset.
+//!
+//! The decision variables are the performance times of the distinct score onsets. A knot's cost is (minus) the evidence that its
+//! own pitches begin there, a segment's cost is how far the local tempo is from the expected one and how badly the sound
+//! between two onsets fits the notes that should sound. [`crate::alignment::gdtw`] solves it; notes of a chord are then
+//! placed one by one.
+
+mod chord;
+mod evidence;
+mod segment;
+mod stage;
+mod voices;
+
+pub use chord::{Chord, chords};
+pub use evidence::Evidence;
+pub use stage::{OnsetParams, Placed, Rough, place};

@@ -1,0 +1,46 @@
+//! The onset stage: from a rough warp to the onset of every note.
+
+use crate::alignment::Warp;
+use crate::audio::AudioClip;
+use crate::config::Settings;
+use crate::error::Result;
+use crate::job::JobContext;
+use crate::onsets::{Evidence, OnsetParams, Rough, place};
+use crate::score::Score;
+use crate::start::{LogSpectrum, Start};
+
+use super::Stopwatch;
+use super::retiming::bend;
+
+/// Refines the rough start to a warp with one knot per onset, and the onsets of the notes.
+pub(super) fn refine(
+    ctx: &JobContext,
+    recording: &AudioClip,
+    spectrum: &LogSpectrum,
+    score: &Score,
+    start: &Start,
+    settings: &Settings,
+    watch: &mut Stopwatch,
+) -> Result<(Warp, Vec<(usize, f64)>)> {
+    let evidence = watch.time("evidence", || Evidence::of(ctx, recording, spectrum.tuning_semitones))?;
+    let ratio = start.warp.mean_slope().max(f64::MIN_POSITIVE);
+    let mut anchors = settings.anchors.clone();
+    anchors.sort_by(|a, b| a.score_s.total_cmp(&b.score_s));
+    let centre = bend(&start.warp.smoothed(0.3 / ratio), &anchors)?;
+    let tempo = bend(&start.warp.smoothed(0.75 / ratio), &anchors)?;
+    let fixed: Vec<(f64, f64)> = anchors.iter().map(|anchor| (anchor.score_s, anchor.performance_s)).collect();
+    let slack = 0.2;
+    let rough = Rough {
+        centre: &centre,
+        tempo: &tempo,
+        covered_s: (start.covered_s.0 - slack, start.covered_s.1 + slack),
+        anchors: &fixed,
+    };
+    let mut params =
+        OnsetParams { slope: settings.slope.map(|slope| (slope.min, slope.max)), ..OnsetParams::default() };
+    if let Some(band) = settings.band_s {
+        (params.band_s, params.widenings) = (band, 0);
+    }
+    let placed = watch.time("placing onsets", || place(ctx, &evidence, spectrum, score, rough, &params))?;
+    Ok((placed.warp, placed.notes))
+}

@@ -1,0 +1,69 @@
+//! `agogic batch`: many pairs, one bad row among them, a second run.
+
+use std::path::Path;
+use std::time::SystemTime;
+
+use crate::support::{Demo, Run, agogic, names_in};
+
+fn batch(demo: &Demo, manifest: &str, more: &[&str]) -> Run {
+    let manifest = demo.file("manifest.csv", manifest);
+    let out = demo.path("out");
+    let args = ["batch", manifest.to_str().unwrap(), "--out-dir", out.to_str().unwrap()];
+    agogic(args.iter().chain(more))
+}
+
+fn modified(path: &Path) -> SystemTime {
+    std::fs::metadata(path).unwrap().modified().unwrap()
+}
+
+#[test]
+fn a_bad_row_is_reported_the_rest_are_done_and_a_second_run_does_only_the_bad_one_again() {
+    let demo = Demo::new();
+    let rows = "id,audio,score,truth\n\
+                good,performance.ogg,score.mid,truth.csv\n\
+                bad,missing.ogg,score.mid,\n\
+                other,performance.ogg,score.mid,\n";
+    let first = batch(&demo, rows, &["--jobs", "2"]);
+    assert_eq!(first.code, Some(1), "{}", first.stderr);
+    assert!(first.stderr.contains("bad: cannot read") && first.stderr.contains("missing.ogg"), "{}", first.stderr);
+    assert!(first.stderr.contains("1 of 3 pairs failed"), "{}", first.stderr);
+    assert!(first.stdout.contains("| good |") && first.stdout.contains("mean of all (1)"), "{}", first.stdout);
+    let out = demo.path("out");
+    assert_eq!(names_in(&out), ["good.csv", "good.record.json", "other.csv", "other.record.json"]);
+
+    let before = modified(&out.join("good.csv"));
+    std::fs::copy(&demo.audio, demo.path("missing.ogg")).unwrap();
+    let second = batch(&demo, rows, &[]).ok();
+    assert_eq!(modified(&out.join("good.csv")), before, "what was done is not done again");
+    assert_eq!(second.stderr.matches("already done").count(), 2, "{}", second.stderr);
+    assert!(out.join("bad.csv").is_file());
+    assert!(second.stdout.contains("| good |"), "the table is whole again: {}", second.stdout);
+
+    let other_settings = batch(&demo, rows, &["--aligner", "dtw", "--quiet"]).ok();
+    assert_eq!(other_settings.stderr, "");
+    assert_ne!(modified(&out.join("good.csv")), before, "other settings are other work");
+}
+
+#[test]
+fn a_manifest_without_header_and_a_json_table() {
+    let demo = Demo::new();
+    let run =
+        batch(&demo, "performance.ogg,score.mid,truth.csv\n", &["--json", "--jobs", "1", "--format", "json"]).ok();
+    assert_eq!(run.json()["pieces"][0]["name"], "performance");
+    assert!(run.json()["all"]["time_err_ms"].as_f64().unwrap() < 30.0);
+    assert_eq!(names_in(&demo.path("out")), ["performance.json", "performance.record.json"]);
+}
+
+#[test]
+fn a_manifest_that_is_missing_empty_or_incomplete_is_explained() {
+    let demo = Demo::new();
+    for (text, word) in [("", "empty"), ("audio,score\n", "no pair"), ("only-one-column.wav\n", "line 1")] {
+        let run = batch(&demo, text, &[]);
+        assert_eq!(run.code, Some(1));
+        assert!(run.stderr.contains(word) && run.stderr.contains("manifest.csv"), "{}", run.stderr);
+    }
+    let run = agogic(["batch", "no-such-manifest.csv", "--out-dir", demo.path("out").to_str().unwrap()]);
+    assert_eq!(run.code, Some(1));
+    assert!(run.stderr.contains("no-such-manifest.csv"), "{}", run.stderr);
+    assert_eq!(batch(&demo, "a,b\n", &["--jobs", "0"]).code, Some(2));
+}

@@ -3,7 +3,7 @@
 use crate::alignment::Warp;
 use crate::alignment::cost::{Band, LocalCost, local_cost};
 use crate::alignment::dtw::{DtwParams, Ends, PathReading, dtw};
-use crate::alignment::gdtw::{Problem, SolveOptions, Workspace, solve};
+use crate::alignment::gdtw::{Problem, SolveOptions, WideningBand, Workspace, solve_in_band};
 use crate::audio::AudioClip;
 use crate::config::{AlignerKind, Settings};
 use crate::error::Result;
@@ -22,8 +22,6 @@ const ROOM_NOISE: f32 = 1e-3;
 const FIRST_BAND_S: f64 = 1.5;
 /// The band doubles at most this often: from 1.5 to 12 seconds.
 const MOST_WIDENINGS: usize = 3;
-/// A path nearer to the edge than this share of the band touches it.
-const TOUCHING: f64 = 0.9;
 
 /// Refines the rough start to a warp with one knot per frame of the synthesised score.
 pub(super) fn refine(
@@ -125,37 +123,11 @@ fn gdtw_times(ctx: &JobContext, frames: &Frames, actual: &FeatureSeq, settings: 
         problem = problem.with_slope_limits(slope.min, slope.max);
     }
     problem = problem.with_anchors(&frames.anchors)?;
-    let (lower, upper) = (problem.lower.clone(), problem.upper.clone());
-    let mut workspace = Workspace::default();
-    let mut radius = vec![settings.band_s.unwrap_or(FIRST_BAND_S); frames.times_s.len()];
-    let mut widenings = if settings.band_s.is_some() { 0 } else { MOST_WIDENINGS };
-    loop {
-        problem.lower.clone_from(&lower);
-        problem.upper.clone_from(&upper);
-        let banded = problem.with_band(&frames.times_s, &radius)?;
-        let solution = solve(ctx, &banded, &SolveOptions::default(), &mut workspace)?;
-        if widenings == 0 || !widen_where_touched(&frames.times_s, &solution.phi, &mut radius) {
-            return Ok(solution.phi);
-        }
-        widenings -= 1;
-        problem = banded;
-    }
-}
-
-/// Doubles the band round the places where the path touches its edge; false if it does so nowhere.
-fn widen_where_touched(centre: &[f64], phi: &[f64], radius: &mut [f64]) -> bool {
-    let touched: Vec<usize> = (0..phi.len()).filter(|&i| (phi[i] - centre[i]).abs() > TOUCHING * radius[i]).collect();
-    let mut wider = radius.to_vec();
-    for &at in &touched {
-        let reach = 4.0 * radius[at];
-        let near =
-            centre.partition_point(|&t| t < centre[at] - reach)..centre.partition_point(|&t| t <= centre[at] + reach);
-        for index in near {
-            wider[index] = wider[index].max(2.0 * radius[at]);
-        }
-    }
-    radius.copy_from_slice(&wider);
-    !touched.is_empty()
+    // A band that the user chose is a constraint; ours is a guess.
+    let widenings = if settings.band_s.is_some() { 0 } else { MOST_WIDENINGS };
+    let band = WideningBand { radius_s: settings.band_s.unwrap_or(FIRST_BAND_S), widenings };
+    let (options, mut workspace) = (SolveOptions::default(), Workspace::default());
+    Ok(solve_in_band(ctx, &problem, &frames.times_s, band, &options, &mut workspace)?.phi)
 }
 
 fn dtw_times(ctx: &JobContext, frames: &Frames, actual: &FeatureSeq, settings: &Settings) -> Result<Vec<f64>> {

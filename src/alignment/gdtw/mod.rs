@@ -39,38 +39,58 @@
 //! grid point and per distance inside the band: bounds keep long problems linear, and [`SolveOptions::max_nodes`] refuses what would
 //! not fit. Results do not depend on the number of threads.
 //!
+//! # Whole pieces, and after the first solution
+//! [`solve_multiscale`] solves from coarse to fine, in time and memory that grow linearly with length; [`solve_in_band`] is its last
+//! level, for those who have a rough warp already. [`resolve`] solves again only round a changed anchor. [`knot_confidence`] says how
+//! sure each knot is. [`find_structure`] finds which sections of a score were played, where repeats and cuts leave a choice.
+//!
 //! # The gradient
 //! [`gradient`] turns the derivative of a loss with respect to the warp into derivatives with respect to features, table, edge parameters,
 //! slope limits and bounds, in O(m·dim), by differentiating the optimality conditions.
 
+mod alternatives;
+mod band;
 mod blocks;
 mod bounds;
+mod coarsen;
+mod confidence;
 mod dp;
 mod edges;
 mod frames;
 mod grid;
 mod implicit;
+mod jumps;
 mod kernels;
+mod multiscale;
 mod newton;
 mod options;
+mod part;
 mod pieces;
 mod problem;
 mod real;
+mod resolve;
 mod sensitivity;
 mod solve;
 mod stationarity;
 mod table;
 mod tempo;
 
+pub use band::{WideningBand, solve_in_band};
+pub use confidence::{ConfidenceModel, ConfidenceParams, KnotConfidence, knot_confidence};
 pub use implicit::{Gradient, gradient};
+pub use jumps::{Coverage, JumpOption, JumpTaken, Section, Structure, StructureParams, Unfolded, find_structure};
+pub use multiscale::{MultiscaleParams, solve_multiscale};
 pub use newton::KKT_TOLERANCE;
 pub use options::{FirstGrid, SolveOptions};
 pub use problem::{EdgeCost, NodeCost, Penalty, Problem, trapezoid_weights};
 pub use real::Real;
+pub use resolve::{ResolveParams, Resolved, resolve};
 pub use sensitivity::{EdgeGradient, NodeGradient};
 pub use solve::{Pass, Solution, Workspace, solve, solve_batch};
 pub use stationarity::{KnotState, SegmentState};
 pub use table::{CostTable, Interpolation};
 
+#[cfg(test)]
+mod test_signals;
 #[cfg(test)]
 mod tests;

@@ -2,4 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+#[cfg(feature = "gui")]
+mod gui;
 mod tidy;

@@ -1,6 +1,96 @@
-//! The desktop window.
+//! The desktop window, on egui.
+//!
+//! Panels draw [`state`] and emit [`command`]s; [`update`] alone changes the state. Long work runs on named threads
+//! ([`worker`], [`tasks`]) whose events carry the id of their job. All panes share one [`time_view`].
 
-/// Opens it.
-pub fn open() -> crate::Result<()> {
+mod command;
+mod folder;
+mod history;
+mod keys;
+mod panels;
+mod panes;
+pub mod playback;
+mod preferences;
+mod recovery;
+mod session;
+mod solve;
+mod source;
+mod state;
+mod system_dialog;
+mod tasks;
+mod theme;
+mod time_view;
+mod update;
+mod view_model;
+mod window;
+mod worker;
+
+use std::path::PathBuf;
+
+use eframe::egui;
+
+pub use command::Command;
+pub use panes::PaneKind;
+pub use preferences::{Preferences, Recent, ThemeChoice};
+pub use state::{Afterwards, AppState, Dialog, Notice, Severity};
+pub use window::{Window, WindowOptions};
+
+use crate::error::{Error, Result};
+
+const SMALLEST_SIZE: [f32; 2] = [820.0, 560.0];
+const FIRST_SIZE: [f32; 2] = [1440.0, 900.0];
+
+/// Opens the window on `files`, or on the demo if there are none, and returns when it is closed.
+pub fn open(files: Vec<PathBuf>) -> Result<()> {
+    check_display()?;
+    let user_folder = folder::user_folder();
+    let remembered = user_folder.as_deref().map(Preferences::read).unwrap_or_default();
+    let size = remembered.window_size.filter(|size| size.iter().zip(SMALLEST_SIZE).all(|(size, least)| *size >= least));
+    let options = eframe::NativeOptions {
+        viewport: egui::ViewportBuilder::default()
+            .with_app_id("agogic")
+            .with_title("Agogic")
+            .with_inner_size(size.unwrap_or(FIRST_SIZE))
+            .with_min_inner_size(SMALLEST_SIZE)
+            .with_drag_and_drop(true),
+        renderer: eframe::Renderer::Glow,
+        ..eframe::NativeOptions::default()
+    };
+    let create = move |creation: &eframe::CreationContext<'_>| {
+        let output = Box::new(playback::DeviceOutput::default());
+        let window = Window::new(&creation.egui_ctx, WindowOptions { files, user_folder, output });
+        Ok(Box::new(Native(window)) as Box<dyn eframe::App>)
+    };
+    eframe::run_native("Agogic", options, Box::new(create)).map_err(|error| no_window(&error.to_string()))
+}
+
+/// The window as eframe wants it.
+struct Native(Window);
+
+impl eframe::App for Native {
+    fn ui(&mut self, ui: &mut egui::Ui, _: &mut eframe::Frame) {
+        self.0.ui(ui);
+    }
+
+    fn on_exit(&mut self, _: Option<&eframe::glow::Context>) {
+        self.0.settle_before_exit();
+    }
+}
+
+/// Where windows need a display server, looks for one first: the toolkit's own message would not say what to do.
+fn check_display() -> Result<()> {
+    let needs_server = cfg!(all(unix, not(target_os = "macos")));
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    if needs_server && !["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"].iter().any(|name| is_set(name)) {
+        return Err(no_window("there is no display (DISPLAY and WAYLAND_DISPLAY are not set)"));
+    }
     Ok(())
+}
+
+fn no_window(cause: &str) -> Error {
+    Error::unsuitable(
+        "cannot open the window",
+        cause,
+        "run `agogic align AUDIO SCORE` to align without a window, or `agogic --help`",
+    )
 }

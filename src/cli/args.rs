@@ -11,8 +11,10 @@ use crate::export::Format;
 /// Align a recording of a performance with its score.
 #[derive(Debug, Parser)]
 #[command(name = "agogic", version, about, max_term_width = 100)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 #[command(
-    after_help = "Without a command the window opens. Exit codes: 0 done, 1 failed, 2 wrong usage, 130 cancelled."
+    after_help = "Without a command the window opens: `agogic`, `agogic AUDIO SCORE`, `agogic SESSION.agogic`.\nExit codes: 0 \
+                  done, 1 failed, 2 wrong usage, 130 cancelled."
 )]
 pub struct Cli {
     /// Say nothing but results and errors.
@@ -21,6 +23,23 @@ pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Option<Command>,
+    /// Files to open in the window: a recording and its score, or a session.
+    #[arg(value_name = "FILE", num_args = 0..=3)]
+    pub files: Vec<PathBuf>,
+}
+
+impl Cli {
+    /// The files to open in the window. A word that is neither a command nor a file is most likely a mistyped command.
+    pub fn files(&self) -> Result<Vec<PathBuf>> {
+        match self.files.iter().find(|path| !path.exists()) {
+            None => Ok(self.files.clone()),
+            Some(missing) => Err(Error::invalid(
+                "the argument",
+                format!("\"{}\"", missing.display()),
+                "a file to open in the window or one of the commands that `agogic --help` lists",
+            )),
+        }
+    }
 }
 
 /// The subcommands.
@@ -331,6 +350,22 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn files_open_the_window_and_commands_still_come_first() {
+        let parse = |words: &[&str]| Cli::try_parse_from([&["agogic"], words].concat());
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a.wav");
+        std::fs::write(&file, "").unwrap();
+        let file = file.to_str().unwrap();
+        assert_eq!(parse(&[file, file]).unwrap().files().unwrap().len(), 2);
+        assert!(matches!(parse(&["formats"]).unwrap().command, Some(Command::Formats)));
+        assert!(matches!(parse(&["align", file, file]).unwrap().command, Some(Command::Align(_))));
+        let mistyped = parse(&["aling", file]).unwrap().files().unwrap_err().to_string();
+        assert!(mistyped.contains("aling") && mistyped.contains("--help"), "{mistyped}");
+        assert!(parse(&[file; 4]).is_err());
+        assert!(parse(&["--unknown"]).is_err());
     }
 
     #[test]

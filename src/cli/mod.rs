@@ -12,7 +12,7 @@ mod summary;
 mod synth;
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
@@ -29,8 +29,9 @@ const CANCELLED: u8 = 130;
 /// Runs the program: parses what was typed, does it, says what went wrong.
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
+    let files = cli.files();
     let outcome = match cli.command {
-        None => open_window(),
+        None => files.and_then(open_window),
         // The bar is gone before anything is said below.
         Some(command) => run(&progress::Interactive::new(cli.quiet).ctx, cli.quiet, command),
     };
@@ -97,12 +98,12 @@ fn print(bytes: &[u8]) -> Result<()> {
 }
 
 #[cfg(feature = "gui")]
-fn open_window() -> Result<()> {
-    crate::app::open()
+fn open_window(files: Vec<PathBuf>) -> Result<()> {
+    crate::app::open(files)
 }
 
 #[cfg(not(feature = "gui"))]
-fn open_window() -> Result<()> {
+fn open_window(_: Vec<PathBuf>) -> Result<()> {
     Err(Error::unsuitable(
         "agogic",
         "this build has no window",

@@ -1,0 +1,66 @@
+//! One file per panel. A panel draws the state and collects commands; it changes nothing itself.
+
+mod about;
+mod canvas;
+mod curve;
+mod dialogs;
+mod export_window;
+mod icons;
+mod menu;
+mod notices;
+mod open_dialog;
+mod piano_roll;
+mod results;
+mod ruler;
+mod settings;
+mod shortcuts;
+mod side;
+mod spectrum;
+mod tempo;
+mod transport;
+mod warp;
+mod waveform;
+
+pub use canvas::GUTTER;
+pub use dialogs::dialogs_ui;
+pub use menu::{export_dialog, menu_ui};
+pub use notices::{drop_hint_ui, notices_ui};
+pub use piano_roll::piano_roll_ui;
+pub use ruler::ruler_ui;
+pub use side::side_ui;
+pub use spectrum::spectrum_ui;
+pub use tempo::tempo_ui;
+pub use transport::transport_ui;
+pub use warp::warp_ui;
+pub use waveform::waveform_ui;
+
+/// A time as people read it: 1:02.3, or with milliseconds.
+pub fn clock(seconds: f64, decimals: usize) -> String {
+    let sign = if seconds < 0.0 { "-" } else { "" };
+    let unit = 10f64.powi(decimals as i32);
+    let total = (seconds.abs() * unit).round() / unit;
+    let (minutes, rest) = ((total / 60.0).floor(), total % 60.0);
+    let width = if decimals == 0 { 2 } else { 3 + decimals };
+    format!("{sign}{minutes}:{rest:0width$.decimals$}")
+}
+
+/// A pitch as musicians call it.
+pub fn pitch_name(pitch: u8) -> String {
+    const NAMES: [&str; 12] = ["C", "C#", "D", "Eb", "E", "F", "F#", "G", "Ab", "A", "Bb", "B"];
+    format!("{}{}", NAMES[usize::from(pitch % 12)], i32::from(pitch / 12) - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_carry_over_and_middle_c_is_c4() {
+        assert_eq!(clock(59.96, 1), "1:00.0");
+        assert_eq!(clock(0.0, 3), "0:00.000");
+        assert_eq!(clock(-1.5, 1), "-0:01.5");
+        assert_eq!(clock(125.4, 0), "2:05");
+        assert_eq!(pitch_name(60), "C4");
+        assert_eq!(pitch_name(70), "Bb4");
+    }
+}

@@ -1,0 +1,125 @@
+//! How good the alignment is, and where to look.
+
+use eframe::egui::{self, Grid, ProgressBar, RichText, ScrollArea, Ui, vec2};
+
+use super::clock;
+use super::side::heading;
+use crate::app::command::Command;
+use crate::app::state::AppState;
+use crate::app::system_dialog::Question;
+use crate::app::theme::{self, Palette};
+use crate::app::view_model::Solution;
+use crate::evaluation::Metrics;
+
+/// Draws confidence or figures, and the list of doubtful places.
+pub fn results_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+    heading(ui, "Result");
+    let palette = Palette::of(ui);
+    let Some(solution) = &state.solution else {
+        let text = if state.work.is_some() { "Being found…" } else { "Nothing is aligned yet." };
+        ui.label(RichText::new(text).color(palette.soft_ink));
+        return;
+    };
+    confidence_ui(ui, solution);
+    ui.add_space(4.0);
+    match (&state.reference, &solution.metrics) {
+        (Some(reference), Some(metrics)) => {
+            ui.add_space(4.0);
+            ui.label(RichText::new(format!("Against {}", reference.name)).color(palette.soft_ink));
+            metrics_ui(ui, metrics);
+        }
+        _ => {
+            let hint = "A ground truth or another alignment: shows where the two differ and by how much.";
+            if ui.button("Compare with a reference…").on_hover_text(hint).clicked() {
+                commands.push(Command::Ask(Question::OpenReference));
+            }
+        }
+    }
+    for warning in &solution.alignment.warnings {
+        ui.add(egui::Label::new(RichText::new(warning).color(palette.reference)).wrap());
+    }
+    ui.add_space(10.0);
+    doubts_ui(ui, state, solution, commands);
+}
+
+fn confidence_ui(ui: &mut Ui, solution: &Solution) {
+    let palette = Palette::of(ui);
+    let confidence = solution.alignment.confidence;
+    ui.horizontal(|ui| {
+        ui.label(
+            RichText::new(format!("{:.0} %", 100.0 * confidence)).font(egui::FontId::new(22.0, theme::strong_family())),
+        );
+        ui.vertical(|ui| {
+            ui.spacing_mut().item_spacing.y = 3.0;
+            ui.label(RichText::new("confidence").color(palette.soft_ink));
+            let colour = if confidence < 0.5 { palette.error } else { palette.accent };
+            ui.add(ProgressBar::new(confidence as f32).desired_height(4.0).desired_width(130.0).fill(colour));
+        });
+    })
+    .response
+    .on_hover_text("How well the recording supports the alignment as a whole.");
+    let notes = solution.alignment.notes.len();
+    let facts = format!("{notes} notes, about {:.0} quarter notes a minute", solution.median_tempo);
+    ui.label(RichText::new(facts).color(palette.soft_ink));
+}
+
+fn metrics_ui(ui: &mut Ui, metrics: &Metrics) {
+    let rows = [
+        ("TimeErr", format!("{:.1} ms", metrics.time_err_ms), "Mean distance from the reference over the score."),
+        (
+            "TimeDev",
+            format!("{:.1} ms", metrics.time_dev_ms),
+            "Root of the mean squared distance: large errors weigh more.",
+        ),
+        (
+            "Median onset error",
+            format!("{:.1} ms", metrics.onset_median_ms),
+            "Half of the onsets are nearer than this.",
+        ),
+        ("Bias", format!("{:+.1} ms", metrics.bias_ms), "Above zero: the alignment is late on the whole."),
+        ("Within 25 ms", format!("{:.1} %", metrics.within_25_pct), "Share of onsets that are this near."),
+        ("Within 50 ms", format!("{:.1} %", metrics.within_50_pct), "Share of onsets that are this near."),
+    ];
+    Grid::new("metrics").num_columns(2).spacing(vec2(16.0, 4.0)).show(ui, |ui| {
+        for (name, value, hint) in rows {
+            ui.label(name).on_hover_text(hint);
+            ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+                ui.label(RichText::new(value).family(theme::strong_family()));
+            });
+            ui.end_row();
+        }
+    });
+}
+
+fn doubts_ui(ui: &mut Ui, state: &AppState, solution: &Solution, commands: &mut Vec<Command>) {
+    let palette = Palette::of(ui);
+    ui.horizontal(|ui| {
+        ui.label(RichText::new("Places to check").family(theme::strong_family()));
+        ui.label(RichText::new(solution.doubts.len().to_string()).color(palette.soft_ink));
+        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+            let next = ui.add_enabled(!solution.doubts.is_empty(), egui::Button::new("Next").small());
+            if next.on_hover_text("The next doubtful place (N)").clicked() {
+                commands.push(Command::NextDoubt);
+            }
+        });
+    });
+    if solution.doubts.is_empty() {
+        ui.label(RichText::new("No place stands out.").color(palette.soft_ink));
+        return;
+    }
+    let row_height = 22.0;
+    ScrollArea::vertical().id_salt("doubts").max_height(170.0).auto_shrink([false, true]).show_rows(
+        ui,
+        row_height,
+        solution.doubts.len(),
+        |ui, rows| {
+            for doubt in &solution.doubts[rows] {
+                let here = (doubt.start_s - 0.01..=doubt.end_s + 0.01).contains(&state.transport.position_s);
+                let text = format!("{}   {}", clock(doubt.start_s, 1), doubt.reason);
+                if ui.selectable_label(here, text).clicked() {
+                    commands.push(Command::GoTo(doubt.start_s));
+                }
+            }
+        },
+    );
+}

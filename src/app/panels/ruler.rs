@@ -1,0 +1,97 @@
+//! The ruler above the panes: bars and beats of the score, time of the recording, the marked stretch.
+
+use eframe::egui::{Align2, CursorIcon, FontId, Rect, Role, Sense, Shape, Stroke, Ui, WidgetInfo, pos2, vec2};
+
+use super::canvas::GUTTER;
+use super::{clock, curve};
+use crate::app::command::Command;
+use crate::app::state::AppState;
+use crate::app::theme::{self, Palette};
+
+/// Height of the ruler.
+const HEIGHT: f32 = 38.0;
+/// Numbers of bars are at least this far apart.
+const BAR_ROOM: f32 = 30.0;
+
+/// Draws the ruler. A click moves the playhead, a drag marks a stretch to repeat.
+pub fn ruler_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+    let palette = Palette::of(ui);
+    let (whole, _) = ui.allocate_exact_size(vec2(ui.available_width(), HEIGHT), Sense::hover());
+    let plot = Rect::from_min_max(pos2(whole.left() + GUTTER, whole.top()), whole.max);
+    let response = ui.allocate_rect(plot, Sense::click_and_drag()).on_hover_cursor(CursorIcon::Text);
+    response.widget_info(|| WidgetInfo::labeled(Role::Canvas, true, "Ruler: click to move the playhead, drag to mark"));
+    let painter = ui.painter_at(whole);
+    painter.rect_filled(whole, 0.0, palette.panel);
+    let view = state.view;
+    let x = |time: f64| plot.left() + (view.share_of(time) * f64::from(plot.width())) as f32;
+    let time = |x: f32| view.time_at(f64::from(x - plot.left()) / f64::from(plot.width()));
+
+    if let Some((from, to)) = state.transport.marked {
+        let band = Rect::from_min_max(pos2(x(from), plot.top()), pos2(x(to), plot.bottom())).intersect(plot);
+        let strength = if state.transport.looping { 0.45 } else { 0.2 };
+        painter.rect_filled(band, 0.0, palette.accent.gamma_multiply(strength));
+    }
+    let clipped = painter.with_clip_rect(plot);
+    // Time of the recording below.
+    let step = curve::round_step(view.span_s, f64::from(plot.width()) / 90.0);
+    let decimals = if step < 0.01 {
+        3
+    } else if step < 0.1 {
+        2
+    } else if step < 1.0 {
+        1
+    } else {
+        0
+    };
+    for k in (view.start_s.max(0.0) / step).ceil() as i64..=(view.end_s() / step).floor() as i64 {
+        let second = k as f64 * step;
+        let x = x(second);
+        clipped.vline(x, plot.bottom() - 5.0..=plot.bottom(), Stroke::new(1.0, palette.edge));
+        let text = clock(second, decimals);
+        clipped.text(
+            pos2(x + 3.0, plot.bottom() - 8.0),
+            Align2::LEFT_CENTER,
+            text,
+            theme::label_font(),
+            palette.soft_ink,
+        );
+    }
+    // Bars above.
+    if let Some(solution) = &state.solution {
+        let beats = solution.beats_between(view.start_s, view.end_s());
+        let mut free_from = f32::NEG_INFINITY;
+        for beat in beats {
+            let x = x(beat.performance_s);
+            if beat.beat == 1 && x >= free_from {
+                clipped.vline(x, plot.top() + 2.0..=plot.top() + 18.0, Stroke::new(1.0, palette.soft_ink));
+                let font = FontId::new(12.0, theme::strong_family());
+                clipped.text(pos2(x + 4.0, plot.top() + 10.0), Align2::LEFT_CENTER, beat.bar, font, palette.ink);
+                free_from = x + BAR_ROOM;
+            } else if beats.len() as f32 * 10.0 < plot.width() {
+                clipped.vline(x, plot.top() + 12.0..=plot.top() + 18.0, Stroke::new(1.0, palette.edge));
+            }
+        }
+    }
+    let head = pos2(x(state.transport.position_s), plot.bottom());
+    let triangle = vec![head + vec2(-6.0, -9.0), head + vec2(6.0, -9.0), head];
+    clipped.add(Shape::convex_polygon(triangle, palette.ink, Stroke::NONE));
+    let label = |y: f32, text: &str| {
+        let place = pos2(whole.left() + GUTTER - 6.0, y);
+        painter.text(place, Align2::RIGHT_CENTER, text, theme::label_font(), palette.soft_ink);
+    };
+    label(plot.top() + 10.0, "bar");
+    label(plot.bottom() - 8.0, "time");
+    painter.hline(whole.x_range(), whole.bottom() - 0.5, Stroke::new(1.0, palette.edge));
+
+    if let Some(pointer) = response.interact_pointer_pos() {
+        if response.clicked() {
+            commands.push(Command::Seek(time(pointer.x)));
+        } else if response.dragged() {
+            let origin = ui.input(|input| input.pointer.press_origin()).unwrap_or(pointer);
+            commands.push(Command::Mark(Some((time(origin.x), time(pointer.x)))));
+        }
+    }
+    if response.double_clicked() {
+        commands.push(Command::Mark(None));
+    }
+}

@@ -1,0 +1,145 @@
+//! How to align. Changes wait for the button, so that several can be made at once.
+
+use eframe::egui::{self, Button, ComboBox, DragValue, Grid, RichText, Ui, vec2};
+
+use super::side::heading;
+use crate::app::command::Command;
+use crate::app::source::file_name;
+use crate::app::state::AppState;
+use crate::app::system_dialog::Question;
+use crate::app::theme::Palette;
+use crate::config::{AlignerKind, FeatureKind, Settings, SlopeLimits};
+
+const FEATURES: [(FeatureKind, &str); 3] =
+    [(FeatureKind::Cqt, "Constant-Q"), (FeatureKind::Chroma, "Chroma"), (FeatureKind::Mel, "Mel bands")];
+const ALIGNERS: [(AlignerKind, &str); 2] =
+    [(AlignerKind::Gdtw, "Continuous (GDTW)"), (AlignerKind::Dtw, "Classic (DTW)")];
+
+/// Draws the settings.
+pub fn settings_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+    heading(ui, "Settings");
+    let mut settings = state.settings.clone();
+    Grid::new("settings").num_columns(2).spacing(vec2(12.0, 8.0)).show(ui, |ui| {
+        label(
+            ui,
+            "Features",
+            "What of the sound is compared. Constant-Q tells semitones apart and suits most music; chroma \
+            ignores octaves; mel bands are coarse.",
+        );
+        choice(ui, "Features", &FEATURES, &mut settings.features);
+        ui.end_row();
+        label(ui, "Aligner", "Continuous: a smooth curve between the frames. Classic: frame by frame, in steps.");
+        choice(ui, "Aligner", &ALIGNERS, &mut settings.aligner);
+        ui.end_row();
+        label(
+            ui,
+            "Excerpt",
+            "The recording holds more than the score, or only part of it: its ends need not meet the score's.",
+        );
+        ui.checkbox(&mut settings.subsequence, "ends are free");
+        ui.end_row();
+        label(
+            ui,
+            "Sound",
+            "What the score is played with when it is compared and heard. A SoundFont like the instrument of \
+            the recording can help.",
+        );
+        soundfont_ui(ui, &mut settings, commands);
+        ui.end_row();
+    });
+    egui::CollapsingHeader::new("Advanced").show(ui, |ui| advanced_ui(ui, &mut settings));
+    if settings != state.settings {
+        commands.push(Command::SetSettings(settings));
+    }
+    ui.add_space(8.0);
+    buttons_ui(ui, state, commands);
+}
+
+fn buttons_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+    let palette = Palette::of(ui);
+    ui.horizontal(|ui| {
+        let wanted = state.needs_aligning() && state.work.is_none();
+        let text = RichText::new("Align again").color(if wanted { palette.on_accent } else { palette.ink });
+        let button = if wanted { Button::new(text).fill(palette.accent) } else { Button::new(text) };
+        if ui.add_enabled(state.piece.is_some(), button).on_hover_text("With these settings (Ctrl+R)").clicked() {
+            commands.push(Command::Align);
+        }
+        let fresh = Settings { anchors: state.settings.anchors.clone(), ..Settings::default() };
+        let reset = ui.add_enabled(fresh != state.settings, Button::new("Reset"));
+        if reset.on_hover_text("All settings as at first; fixed onsets stay.").clicked() {
+            commands.push(Command::SetSettings(fresh));
+        }
+    });
+}
+
+fn label(ui: &mut Ui, text: &str, hint: &str) {
+    ui.label(text).on_hover_text(hint);
+}
+
+fn choice<T: Copy + PartialEq>(ui: &mut Ui, name: &str, entries: &[(T, &str)], value: &mut T) {
+    let shown = entries.iter().find(|(entry, _)| entry == value).map_or("", |(_, name)| name);
+    let combo = ComboBox::from_id_salt(name).selected_text(shown).width(150.0).show_ui(ui, |ui| {
+        for (entry, name) in entries {
+            ui.selectable_value(value, *entry, *name);
+        }
+    });
+    combo.response.accessible_name(name);
+}
+
+fn soundfont_ui(ui: &mut Ui, settings: &mut Settings, commands: &mut Vec<Command>) {
+    ui.horizontal(|ui| {
+        let name = settings.soundfont.as_deref().map_or_else(|| "Built-in piano".to_owned(), file_name);
+        if ui.add(Button::new(name).truncate()).on_hover_text("Choose a SoundFont (.sf2)").clicked() {
+            commands.push(Command::Ask(Question::OpenSoundFont));
+        }
+        if settings.soundfont.is_some()
+            && ui.small_button("Reset").on_hover_text("Back to the built-in piano").clicked()
+        {
+            settings.soundfont = None;
+        }
+    });
+}
+
+fn advanced_ui(ui: &mut Ui, settings: &mut Settings) {
+    Grid::new("advanced").num_columns(2).spacing(vec2(12.0, 8.0)).show(ui, |ui| {
+        label(
+            ui,
+            "Smoothness λ",
+            "How much sudden changes of tempo cost. Higher: a smoother curve. Lower: follows every note.",
+        );
+        let usual = settings.features.default_lambda();
+        optional(ui, &mut settings.lambda, usual, |ui, value| {
+            ui.add(DragValue::new(value).speed(0.01).range(0.0..=100.0)).accessible_name("Smoothness");
+        });
+        ui.end_row();
+        label(ui, "Tempo limits", "How much slower and faster than the overall tempo the performance may get.");
+        optional(ui, &mut settings.slope, SlopeLimits { min: 0.2, max: 5.0 }, |ui, slope| {
+            ui.add(DragValue::new(&mut slope.min).speed(0.01).range(0.0..=slope.max - 0.01)).accessible_name("Slowest");
+            ui.label("to");
+            ui.add(DragValue::new(&mut slope.max).speed(0.05).range(slope.min + 0.01..=1000.0))
+                .accessible_name("Fastest");
+        });
+        ui.end_row();
+        label(ui, "Search width", "How far, in seconds, the curve may stray from the first rough one.");
+        optional(ui, &mut settings.band_s, 5.0, |ui, band| {
+            ui.add(DragValue::new(band).speed(0.1).range(0.1..=3600.0).suffix(" s")).accessible_name("Search width");
+        });
+        ui.end_row();
+        label(ui, "Frame step", "Samples between frames, at 22,050 Hz. Smaller: finer and slower.");
+        ui.add(DragValue::new(&mut settings.hop).speed(8).range(64..=8192)).accessible_name("Frame step");
+        ui.end_row();
+    });
+}
+
+/// A value that is chosen for the user unless the box is ticked.
+fn optional<T: Copy>(ui: &mut Ui, value: &mut Option<T>, usual: T, edit: impl FnOnce(&mut Ui, &mut T)) {
+    ui.horizontal(|ui| {
+        let mut automatic = value.is_none();
+        if ui.checkbox(&mut automatic, "auto").on_hover_text("Let Agogic choose.").changed() {
+            *value = if automatic { None } else { Some(usual) };
+        }
+        if let Some(value) = value {
+            edit(ui, value);
+        }
+    });
+}

@@ -1,0 +1,111 @@
+//! Score time against recording time, with reference, the solution before, and anchors.
+
+use eframe::egui::{Align2, Rangef, Stroke, Ui, pos2, vec2};
+
+use super::canvas::{Canvas, Grip};
+use super::{clock, curve};
+use crate::alignment::Warp;
+use crate::app::command::Command;
+use crate::app::solve;
+use crate::app::state::AppState;
+use crate::evaluation::TimeMap;
+
+/// Draws the pane.
+pub fn warp_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+    let canvas = Canvas::new(ui, state, "Warp", Grip::Onsets, commands);
+    canvas.paint_bars(state);
+    let (Some(solution), Some(piece)) = (&state.solution, &state.piece) else {
+        canvas.paint_overlay(state);
+        return;
+    };
+    let warp = &solution.alignment.warp;
+    let axis = Axis::new(&canvas, warp, piece.score.end_s());
+    axis.paint_grid(&canvas);
+    if let Some(ghost) = &state.ghost {
+        curve::dashed(&canvas, &axis.points(&canvas, &ghost.alignment.warp), Stroke::new(1.2, canvas.palette.ghost));
+    }
+    if let Some(reference) = &state.reference {
+        curve::solid(&canvas, axis.map_points(&canvas, &reference.times), Stroke::new(3.0, canvas.palette.reference));
+    }
+    let moved = state.moved.and_then(|moved| solve::preview(warp, &state.settings.anchors, moved));
+    let line = Stroke::new(1.8, canvas.palette.wave_core);
+    match &moved {
+        Some(moved) => {
+            curve::dashed(&canvas, &axis.points(&canvas, warp), Stroke::new(1.2, canvas.palette.ghost));
+            curve::solid(&canvas, axis.points(&canvas, moved), Stroke::new(1.8, canvas.palette.accent));
+        }
+        None => curve::solid(&canvas, axis.points(&canvas, warp), line),
+    }
+    canvas.paint_overlay(state);
+    for anchor in &state.settings.anchors {
+        let place = pos2(canvas.x(anchor.performance_s), axis.y(anchor.score_s));
+        if canvas.plot.contains(place) {
+            canvas.painter.circle(place, 4.5, canvas.palette.accent, Stroke::new(1.5, canvas.palette.canvas));
+        }
+    }
+    axis.paint_labels(&canvas);
+    if let Some(pointer) = canvas.pointer {
+        let time = canvas.time(pointer.x);
+        let text = format!("recording {}   score {}", clock(time, 3), clock(warp.inverse(time).max(0.0), 3));
+        canvas.tag(
+            canvas.plot.right_bottom() + vec2(-10.0, -8.0),
+            Align2::RIGHT_BOTTOM,
+            &text,
+            canvas.palette.soft_ink,
+        );
+    }
+}
+
+/// The score time that fits the visible stretch of the recording.
+struct Axis {
+    low_s: f64,
+    high_s: f64,
+    range: Rangef,
+}
+
+impl Axis {
+    fn new(canvas: &Canvas, warp: &Warp, end_s: f64) -> Self {
+        let at = |time: f64| warp.inverse(time).clamp(0.0, end_s);
+        let (low, high) = (at(canvas.view.start_s), at(canvas.view.end_s()));
+        let room = 0.06 * (high - low).max(0.05);
+        Self { low_s: low - room, high_s: high + room, range: canvas.plot.y_range() }
+    }
+
+    fn y(&self, score_s: f64) -> f32 {
+        let share = (score_s - self.low_s) / (self.high_s - self.low_s);
+        self.range.max - (share * f64::from(self.range.span())) as f32
+    }
+
+    fn points(&self, canvas: &Canvas, warp: &Warp) -> Vec<eframe::egui::Pos2> {
+        let (first, last) = (warp.performance_s()[0], warp.performance_s()[warp.performance_s().len() - 1]);
+        curve::sampled(canvas, |time| (first..=last).contains(&time).then(|| self.y(warp.inverse(time))))
+    }
+
+    fn map_points(&self, canvas: &Canvas, map: &TimeMap) -> Vec<eframe::egui::Pos2> {
+        let inside = |&(score_s, _): &(&f64, &f64)| (self.low_s - 5.0..=self.high_s + 5.0).contains(score_s);
+        let pairs = map.score_s.iter().zip(&map.performance_s).filter(inside);
+        pairs.map(|(&score_s, &time)| pos2(canvas.x(time), self.y(score_s))).collect()
+    }
+
+    fn lines(&self) -> impl Iterator<Item = (f64, f32)> + '_ {
+        let step = curve::round_step(self.high_s - self.low_s, f64::from(self.range.span()) / 34.0);
+        let first = (self.low_s.max(0.0) / step).ceil() as i64;
+        let last = (self.high_s / step).floor() as i64;
+        (first..=last).map(move |k| (k as f64 * step, self.y(k as f64 * step)))
+    }
+
+    fn paint_grid(&self, canvas: &Canvas) {
+        for (_, y) in self.lines() {
+            canvas.painter.hline(canvas.plot.x_range(), y, Stroke::new(1.0, canvas.palette.grid));
+        }
+    }
+
+    fn paint_labels(&self, canvas: &Canvas) {
+        let decimals = if self.high_s - self.low_s < 3.0 { 2 } else { 0 };
+        for (second, y) in self.lines() {
+            if y > self.range.min + 22.0 && y < self.range.max - 6.0 {
+                canvas.label(y, clock(second, decimals));
+            }
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! What is remembered from one start to the next.
+
+use std::path::{Path, PathBuf};
+
+use egui_tiles::Tree;
+use serde::{Deserialize, Serialize};
+
+use super::folder;
+use super::panes::{PaneKind, default_layout};
+use super::source::Sources;
+use crate::atomic_file::write_bytes_atomically;
+
+/// How many recent pieces are kept.
+const RECENT: usize = 10;
+const FILE: &str = "preferences.json";
+
+/// Light, dark, or as the system says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ThemeChoice {
+    /// As the system says.
+    System,
+    /// Dark ink on light ground.
+    Light,
+    /// Light ink on dark ground.
+    Dark,
+}
+
+/// Something that was opened before.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Recent {
+    /// A recording and its score.
+    Pair(Sources),
+    /// A session file.
+    Session(PathBuf),
+}
+
+/// Everything that is remembered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Preferences {
+    /// Colours.
+    pub theme: ThemeChoice,
+    /// Size of text and everything else, 1 is normal.
+    pub zoom: f32,
+    /// What was opened, latest first.
+    pub recent: Vec<Recent>,
+    /// Whether the side panel is shown.
+    pub side_panel: bool,
+    /// Whether the view turns pages with the playhead.
+    pub follow: bool,
+    /// Whether dragged onsets snap to attacks in the recording.
+    pub snap: bool,
+    /// Whether the spectrum is drawn behind the notes.
+    pub spectrum_behind_notes: bool,
+    /// Size of the window.
+    pub window_size: Option<[f32; 2]>,
+    /// The panes.
+    pub layout: Tree<PaneKind>,
+}
+
+impl Default for Preferences {
+    fn default() -> Self {
+        Self {
+            theme: ThemeChoice::System,
+            zoom: 1.0,
+            recent: Vec::new(),
+            side_panel: true,
+            follow: true,
+            snap: true,
+            spectrum_behind_notes: true,
+            window_size: None,
+            layout: default_layout(),
+        }
+    }
+}
+
+impl Preferences {
+    /// Reads them from a folder; what is missing or damaged is as on the first start.
+    pub fn read(folder: &Path) -> Self {
+        let text = std::fs::read_to_string(folder.join(FILE)).unwrap_or_default();
+        let mut read: Self = serde_json::from_str(&text).unwrap_or_default();
+        if !(0.5..=3.0).contains(&read.zoom) {
+            read.zoom = 1.0;
+        }
+        read
+    }
+
+    /// Writes them. That they could not be kept is no reason to disturb anybody.
+    pub fn write(&self, folder: &Path) {
+        if let Ok(text) = serde_json::to_string_pretty(self)
+            && folder::ensure(folder)
+        {
+            let _ = write_bytes_atomically(&folder.join(FILE), text.as_bytes());
+        }
+    }
+
+    /// Puts something at the top of the recent list. The demo is always at hand and not listed.
+    pub fn remember(&mut self, recent: Recent) {
+        if let Recent::Pair(sources) = &recent
+            && (sources.recording.path().is_none() || sources.score.path().is_none())
+        {
+            return;
+        }
+        self.recent.retain(|other| *other != recent);
+        self.recent.insert(0, recent);
+        self.recent.truncate(RECENT);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn preferences_come_back_and_damage_is_forgiven() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut preferences = Preferences { theme: ThemeChoice::Dark, zoom: 1.25, ..Preferences::default() };
+        for n in 0..20 {
+            preferences.remember(Recent::Session(format!("{n}.agogic").into()));
+        }
+        preferences.remember(Recent::Session("15.agogic".into()));
+        preferences.remember(Recent::Pair(Sources::demo()));
+        assert_eq!(preferences.recent.len(), RECENT);
+        assert_eq!(preferences.recent[0], Recent::Session("15.agogic".into()));
+        preferences.write(folder.path());
+        assert_eq!(Preferences::read(folder.path()), preferences);
+        std::fs::write(folder.path().join(FILE), "{ half").unwrap();
+        assert_eq!(Preferences::read(folder.path()).recent, []);
+    }
+}

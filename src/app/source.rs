@@ -1,0 +1,102 @@
+//! Where a recording, a score or a reference comes from, and what a file that was dropped on the window is.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+/// A file of the user's, or the part of the built-in demo that takes its place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// Built in.
+    Demo,
+    /// On disk.
+    File(PathBuf),
+}
+
+impl Source {
+    /// The path of a file; none for the demo.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Demo => None,
+            Self::File(path) => Some(path),
+        }
+    }
+
+    /// What it is called: the file name, or `demo_name`.
+    pub fn name(&self, demo_name: &str) -> String {
+        self.path().map_or_else(|| demo_name.to_owned(), file_name)
+    }
+}
+
+/// The files of a piece.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sources {
+    /// The recording.
+    pub recording: Source,
+    /// The score.
+    pub score: Source,
+    /// A ground truth or a second alignment, to compare with.
+    pub reference: Option<Source>,
+}
+
+impl Sources {
+    /// The demo with its ground truth.
+    pub fn demo() -> Self {
+        Self { recording: Source::Demo, score: Source::Demo, reference: Some(Source::Demo) }
+    }
+}
+
+/// What a file is good for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileRole {
+    /// To be decoded.
+    Recording,
+    /// A MIDI file.
+    Score,
+    /// An alignment or ground truth.
+    Reference,
+    /// A session of this program.
+    Session,
+}
+
+/// Tells by content where that is certain, else by the extension; what is unknown is taken for a recording, whose decoder
+/// says best what is wrong with it.
+pub fn role_of(path: &Path) -> FileRole {
+    let mut head = [0; 12];
+    let read = File::open(path).and_then(|mut file| file.read(&mut head)).unwrap_or(0);
+    if head[..read].starts_with(b"MThd") || (head[..read].starts_with(b"RIFF") && head[8..].starts_with(b"RMID")) {
+        return FileRole::Score;
+    }
+    let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase()).unwrap_or_default();
+    match extension.as_str() {
+        "mid" | "midi" | "smf" | "kar" => FileRole::Score,
+        "agogic" => FileRole::Session,
+        "csv" | "json" | "txt" | "align" | "match" => FileRole::Reference,
+        _ => FileRole::Recording,
+    }
+}
+
+/// File name without its folder.
+pub fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_midi_file_is_known_by_its_content_and_the_rest_by_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let odd = folder.path().join("prelude.wav");
+        std::fs::write(&odd, b"MThd\0\0\0\x06").unwrap();
+        assert_eq!(role_of(&odd), FileRole::Score);
+        assert_eq!(role_of(Path::new("missing.MID")), FileRole::Score);
+        assert_eq!(role_of(Path::new("x.agogic")), FileRole::Session);
+        assert_eq!(role_of(Path::new("truth.csv")), FileRole::Reference);
+        assert_eq!(role_of(Path::new("whatever.flac")), FileRole::Recording);
+    }
+}

@@ -1,0 +1,288 @@
+//! Everything that the window shows. Panels read it; `update` alone changes it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::history::{History, Snapshot};
+use super::playback::Mix;
+use super::preferences::Preferences;
+use super::source::Source;
+use super::system_dialog::Question;
+use super::time_view::TimeView;
+use super::view_model::{Piece, Reference, Solution, Spectrum};
+use crate::config::{Anchor, Settings};
+use crate::error::Error;
+use crate::export::Format;
+
+/// What is going on in the background, in words and numbers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Work {
+    /// What is done: "Opening prelude.wav".
+    pub title: String,
+    /// The stage: "decoding".
+    pub stage: String,
+    /// Share of the stage that is done.
+    pub fraction: f32,
+}
+
+/// How grave a notice is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Severity {
+    /// Something was done.
+    Info,
+    /// Something to know.
+    Warning,
+    /// Something failed.
+    Error,
+}
+
+/// Something to tell the user, in one sentence.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Notice {
+    /// How grave.
+    pub severity: Severity,
+    /// The sentence.
+    pub text: String,
+    /// More for those who want to know.
+    pub details: Option<String>,
+}
+
+impl Notice {
+    /// Something was done.
+    pub fn info(text: impl Into<String>) -> Self {
+        Self { severity: Severity::Info, text: text.into(), details: None }
+    }
+
+    /// Something to know.
+    pub fn warning(text: impl Into<String>) -> Self {
+        Self { severity: Severity::Warning, text: text.into(), details: None }
+    }
+
+    /// Something failed.
+    pub fn error(error: &Error) -> Self {
+        let details = std::error::Error::source(error).map(|source| format!("{source}\n")).unwrap_or_default();
+        Self { severity: Severity::Error, text: sentence(error), details: Some(format!("{details}{error:#?}")) }
+    }
+}
+
+/// An error as a sentence of its own.
+fn sentence(error: &Error) -> String {
+    let text = error.to_string();
+    let mut letters = text.chars();
+    let first = letters.next().map(char::to_uppercase).into_iter().flatten();
+    let starts_with_path = text.contains(['/', '\\']) && text.starts_with(['/', '.']);
+    let text = if starts_with_path { text.clone() } else { first.chain(letters).collect() };
+    if text.ends_with('.') { text } else { text + "." }
+}
+
+/// Files that were dropped and wait for their other half.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Waiting {
+    /// A recording without a score.
+    pub recording: Option<PathBuf>,
+    /// A score without a recording.
+    pub score: Option<PathBuf>,
+}
+
+/// What is done once unsaved changes are saved or given up.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Afterwards {
+    /// The window closes.
+    Quit,
+    /// Other files are opened.
+    Open(Vec<PathBuf>),
+    /// The demo is opened.
+    OpenDemo,
+}
+
+/// A dialog of our own.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Dialog {
+    /// Paths typed by hand, for systems without a file dialog.
+    Open {
+        /// The recording, or a session.
+        recording: String,
+        /// The score.
+        score: String,
+    },
+    /// Where to save the session.
+    SaveSession {
+        /// The path so far.
+        path: String,
+    },
+    /// Writing the alignment.
+    Export {
+        /// In which format.
+        format: Format,
+        /// Where to.
+        path: String,
+    },
+    /// The keys.
+    Shortcuts,
+    /// Version and licences.
+    About,
+    /// There are changes that would be lost.
+    Unsaved(Afterwards),
+}
+
+/// Hearing.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Transport {
+    /// Whether it plays.
+    pub playing: bool,
+    /// The playhead, in seconds of the recording.
+    pub position_s: f64,
+    /// The stretch that was marked.
+    pub marked: Option<(f64, f64)>,
+    /// Whether it is repeated.
+    pub looping: bool,
+    /// 0.25 to 1.
+    pub speed: f64,
+    /// What is heard how loud.
+    pub mix: Mix,
+    /// Whether the score can be heard already.
+    pub score_ready: bool,
+}
+
+impl Default for Transport {
+    fn default() -> Self {
+        Self {
+            playing: false,
+            position_s: 0.0,
+            marked: None,
+            looping: false,
+            speed: 1.0,
+            mix: Mix::default(),
+            score_ready: false,
+        }
+    }
+}
+
+/// The whole state of the window.
+#[derive(Debug)]
+pub struct AppState {
+    /// What is open.
+    pub piece: Option<Arc<Piece>>,
+    /// The recording's spectrum, once it is there.
+    pub spectrum: Option<Arc<Spectrum>>,
+    /// Its alignment: the last good one, also while another is being found.
+    pub solution: Option<Arc<Solution>>,
+    /// The alignment before the last change.
+    pub ghost: Option<Arc<Solution>>,
+    /// What is compared with.
+    pub reference: Option<Arc<Reference>>,
+    /// Where that came from.
+    pub reference_source: Option<Source>,
+    /// How the next alignment is made, with the anchors.
+    pub settings: Settings,
+    /// Undo and redo.
+    pub history: History,
+    /// The one time axis.
+    pub view: TimeView,
+    /// What is going on.
+    pub work: Option<Work>,
+    /// Halves of pairs.
+    pub waiting: Waiting,
+    /// An anchor that is being dragged, or was and is being solved.
+    pub moved: Option<Anchor>,
+    /// Whether it is still being dragged.
+    pub dragging: bool,
+    /// The onset that keys act on, in seconds of the score.
+    pub selected: Option<f64>,
+    /// Hearing.
+    pub transport: Transport,
+    /// What there is to tell.
+    pub notices: Vec<Notice>,
+    /// The dialog that is open.
+    pub dialog: Option<Dialog>,
+    /// What the system's dialog was asked.
+    pub asked: Option<Question>,
+    /// What is remembered.
+    pub preferences: Preferences,
+    /// Where the session is saved.
+    pub session_path: Option<PathBuf>,
+    /// Counts changes worth saving.
+    pub revision: u64,
+    /// The last change that is saved.
+    pub saved_revision: u64,
+    /// The last change that is safe from a crash.
+    pub kept_revision: u64,
+    /// What is done when the session has been saved.
+    pub after_saving: Option<Afterwards>,
+    /// What a crashed window left.
+    pub left_behind: Option<PathBuf>,
+    /// The window should close.
+    pub quit: bool,
+}
+
+impl AppState {
+    /// An empty window.
+    pub fn new(preferences: Preferences) -> Self {
+        Self {
+            piece: None,
+            spectrum: None,
+            solution: None,
+            ghost: None,
+            reference: None,
+            reference_source: None,
+            settings: Settings::default(),
+            history: History::default(),
+            view: TimeView::whole(1.0),
+            work: None,
+            waiting: Waiting::default(),
+            moved: None,
+            dragging: false,
+            selected: None,
+            transport: Transport::default(),
+            notices: Vec::new(),
+            dialog: None,
+            asked: None,
+            preferences,
+            session_path: None,
+            revision: 0,
+            saved_revision: 0,
+            kept_revision: 0,
+            after_saving: None,
+            left_behind: None,
+            quit: false,
+        }
+    }
+
+    /// Whether closing would lose something.
+    pub fn is_changed(&self) -> bool {
+        self.revision != self.saved_revision
+    }
+
+    /// Whether the settings are not those of the alignment that is shown.
+    pub fn needs_aligning(&self) -> bool {
+        self.piece.is_some() && self.solution.as_ref().is_none_or(|s| s.alignment.settings != self.settings)
+    }
+
+    /// What undo would bring back.
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot { settings: self.settings.clone(), solution: self.solution.clone() }
+    }
+
+    /// Adds a notice, unless it is already there.
+    pub fn tell(&mut self, notice: Notice) {
+        self.notices.retain(|other| other.text != notice.text);
+        self.notices.push(notice);
+    }
+
+    /// The performance time of a score time, with the anchor that is being moved.
+    pub fn place_of(&self, score_s: f64) -> Option<f64> {
+        let moved = self.moved.filter(|moved| moved.score_s == score_s).map(|moved| moved.performance_s);
+        moved.or_else(|| self.solution.as_ref().map(|solution| solution.alignment.warp.at(score_s)))
+    }
+
+    /// The title of the window.
+    pub fn title(&self) -> String {
+        let name = match (&self.session_path, &self.piece) {
+            (Some(path), _) => super::source::file_name(path),
+            (None, Some(piece)) => piece.title().to_owned(),
+            (None, None) => return "Agogic".to_owned(),
+        };
+        let changed = if self.is_changed() { " (changed)" } else { "" };
+        format!("{name}{changed} - Agogic")
+    }
+}

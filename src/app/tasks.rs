@@ -1,0 +1,219 @@
+//! What worker threads do.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::session::Session;
+use super::solve::solve;
+use super::source::{Source, Sources};
+use super::system_dialog::{self, Ask};
+use super::view_model::{Piece, PieceParts, Reference, Solution, Spectrum};
+use super::worker::{Event, Slot};
+use crate::atomic_file::write_bytes_atomically;
+use crate::audio::{self, Decoded};
+use crate::config::Settings;
+use crate::demo;
+use crate::error::{Error, Result};
+use crate::evaluation::{BeatClock, TimeMap, read_ground_truth};
+use crate::export::{ExportInput, Format};
+use crate::job::JobContext;
+use crate::result::Alignment;
+use crate::score::{Score, SoundFont, SynthParams, synthesise_mapped};
+
+/// A job.
+#[derive(Debug)]
+pub enum Task {
+    /// Reads the files of a piece and aligns them.
+    Open {
+        /// The files.
+        sources: Sources,
+        /// How to align.
+        settings: Settings,
+        /// An alignment of the same files and settings that need not be found again.
+        known: Option<Box<Alignment>>,
+    },
+    /// Aligns a piece that is open.
+    Align {
+        /// The piece.
+        piece: Arc<Piece>,
+        /// How to align.
+        settings: Settings,
+        /// What to compare with.
+        reference: Option<Arc<Reference>>,
+    },
+    /// Reads a reference and compares; none takes the reference away.
+    Compare {
+        /// The piece.
+        piece: Arc<Piece>,
+        /// What is compared.
+        solution: Arc<Solution>,
+        /// The reference.
+        source: Option<Source>,
+    },
+    /// Listens to the recording for the eye.
+    Spectrum(Arc<Piece>),
+    /// Plays the score in the recording's time.
+    Sound {
+        /// The piece.
+        piece: Arc<Piece>,
+        /// Its alignment.
+        solution: Arc<Solution>,
+    },
+    /// Writes an alignment.
+    Export {
+        /// The piece.
+        piece: Arc<Piece>,
+        /// Its alignment.
+        solution: Arc<Solution>,
+        /// What it was compared with.
+        reference: Option<Arc<Reference>>,
+        /// In which format.
+        format: Format,
+        /// Where to.
+        path: PathBuf,
+    },
+    /// Saves the session.
+    Save {
+        /// What.
+        session: Box<Session>,
+        /// Where.
+        path: PathBuf,
+        /// The last change that is in it.
+        revision: u64,
+    },
+    /// Keeps the session safe from a crash.
+    Keep {
+        /// What.
+        session: Box<Session>,
+        /// Where.
+        path: PathBuf,
+        /// The last change that is in it.
+        revision: u64,
+    },
+    /// Asks the user for files with the system's dialog.
+    Dialog(Ask),
+}
+
+impl Task {
+    /// Where it runs.
+    pub fn slot(&self) -> Slot {
+        match self {
+            Self::Open { .. } | Self::Align { .. } | Self::Compare { .. } => Slot::Align,
+            Self::Spectrum(_) => Slot::Spectrum,
+            Self::Sound { .. } => Slot::Sound,
+            Self::Export { .. } => Slot::Export,
+            Self::Save { .. } => Slot::Save,
+            Self::Keep { .. } => Slot::Keep,
+            Self::Dialog(_) => Slot::Dialog,
+        }
+    }
+
+    /// For the name of its thread.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Open { .. } => "open",
+            Self::Align { .. } => "align",
+            Self::Compare { .. } => "compare",
+            Self::Spectrum(_) => "spectrum",
+            Self::Sound { .. } => "sound",
+            Self::Export { .. } => "export",
+            Self::Save { .. } => "save",
+            Self::Keep { .. } => "keep",
+            Self::Dialog(_) => "dialog",
+        }
+    }
+}
+
+/// Does a job and tells what came of it.
+pub fn run(ctx: &JobContext, task: Task, tell: &dyn Fn(Event)) -> Result<()> {
+    match task {
+        Task::Open { sources, settings, known } => {
+            let (piece, reference) = read(ctx, sources)?;
+            let (piece, reference) = (Arc::new(piece), reference.map(Arc::new));
+            tell(Event::Opened { piece: Arc::clone(&piece), reference: reference.clone() });
+            let known = known.filter(|known| known.notes.len() == piece.score.notes.len());
+            let alignment = match known {
+                Some(known) => *known,
+                None => solve(ctx, &piece, &settings)?,
+            };
+            tell(Event::Solved(Arc::new(Solution::new(&piece, alignment, reference.as_deref()))));
+        }
+        Task::Align { piece, settings, reference } => {
+            let alignment = solve(ctx, &piece, &settings)?;
+            tell(Event::Solved(Arc::new(Solution::new(&piece, alignment, reference.as_deref()))));
+        }
+        Task::Compare { piece, solution, source } => {
+            let reference = source.as_ref().map(|source| read_reference(source, &piece.score)).transpose()?;
+            let compared = Solution::new(&piece, solution.alignment.clone(), reference.as_ref());
+            tell(Event::Compared { source, reference: reference.map(Arc::new), solution: Arc::new(compared) });
+        }
+        Task::Spectrum(piece) => tell(Event::Spectrum(Arc::new(Spectrum::new(ctx, &piece.recording)?))),
+        Task::Sound { piece, solution } => {
+            let alignment = &solution.alignment;
+            let soundfont = SoundFont::load(alignment.settings.soundfont.as_deref())?;
+            let params = SynthParams { soundfont, sample_rate: piece.recording.sample_rate, ..SynthParams::default() };
+            let clip = synthesise_mapped(ctx, &piece.score, &params, &|second| alignment.warp.at(second))?;
+            tell(Event::Sound(Arc::new(clip)));
+        }
+        Task::Export { piece, solution, reference, format, path } => {
+            let input = ExportInput {
+                score: &piece.score,
+                alignment: &solution.alignment,
+                reference: reference.as_ref().map(|reference| &reference.times),
+                metrics: solution.metrics.as_ref(),
+                recording_rate: piece.recording_rate,
+            };
+            write_bytes_atomically(&path, &format.exporter().render(&input)?)?;
+            tell(Event::Written(path));
+        }
+        Task::Save { session, path, revision } => {
+            session.write(&path)?;
+            tell(Event::Saved { path, revision });
+        }
+        Task::Keep { session, path, revision } => {
+            session.write(&path)?;
+            tell(Event::Kept(revision));
+        }
+        Task::Dialog(ask) => tell(Event::Picked(system_dialog::wait(ask))),
+    }
+    Ok(())
+}
+
+const DEMO_RECORDING: &str = "demo performance.ogg";
+const DEMO_SCORE: &str = "demo score.mid";
+
+fn read(ctx: &JobContext, sources: Sources) -> Result<(Piece, Option<Reference>)> {
+    ctx.report("reading the score", 0.0)?;
+    let score = match &sources.score {
+        Source::Demo => Score::from_bytes(Path::new(DEMO_SCORE), demo::score_bytes())?,
+        Source::File(path) => Score::read(path)?,
+    };
+    let reference = sources.reference.as_ref().map(|source| read_reference(source, &score)).transpose()?;
+    let recording_name = sources.recording.name(DEMO_RECORDING);
+    let decoded: Decoded = match &sources.recording {
+        Source::Demo => audio::decode_bytes(ctx, DEMO_RECORDING, demo::performance_bytes())?,
+        Source::File(path) => audio::decode(ctx, path)?,
+    };
+    decoded.clip.check_usable(&recording_name)?;
+    let score_name = sources.score.name(DEMO_SCORE);
+    Ok((Piece::new(PieceParts { sources, recording_name, score_name, decoded, score }), reference))
+}
+
+fn read_reference(source: &Source, score: &Score) -> Result<Reference> {
+    let times = match source {
+        Source::Demo => demo_truth()?,
+        Source::File(path) => read_ground_truth(path, Some(&BeatClock::of_score(score)))?,
+    };
+    Ok(Reference { name: source.name("ground truth of the demo"), times })
+}
+
+/// The built-in truth: beat, score time and performance time in each row after the first.
+fn demo_truth() -> Result<TimeMap> {
+    let text = String::from_utf8_lossy(demo::truth_bytes());
+    let rows = text.lines().skip(1).filter_map(|row| {
+        let mut fields = row.split(',').skip(1).map(|field| field.trim().parse().ok());
+        Some((fields.next()??, fields.next()??))
+    });
+    TimeMap::from_pairs(rows.collect())
+        .map_err(|cause| Error::malformed("truth.csv", cause, "the built-in demo is damaged: install Agogic again"))
+}

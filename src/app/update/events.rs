@@ -1,0 +1,136 @@
+//! What workers tell.
+
+use super::files::{self, Opening};
+use super::{Services, play};
+use crate::app::command::Command;
+use crate::app::source::file_name;
+use crate::app::state::{AppState, Notice, Work};
+use crate::app::system_dialog::Question;
+use crate::app::tasks::Task;
+use crate::app::time_view::TimeView;
+use crate::app::worker::{Event, Slot};
+use crate::error::Error;
+
+/// Takes in everything that was told since the last frame.
+pub fn take_in(state: &mut AppState, services: &mut Services) {
+    for (slot, event) in services.worker.poll() {
+        take_in_one(state, services, slot, event);
+    }
+}
+
+fn take_in_one(state: &mut AppState, services: &mut Services, slot: Slot, event: Event) {
+    match event {
+        Event::Progress { stage, fraction } => {
+            if let (Slot::Align, Some(work)) = (slot, &mut state.work) {
+                *work = Work { title: std::mem::take(&mut work.title), stage, fraction };
+            }
+        }
+        Event::Opened { piece, reference } => {
+            if state.transport.playing {
+                super::apply(state, services, Command::TogglePlay);
+            }
+            let opening = services.opening.take().unwrap_or_else(|| Opening::plain(&state.settings));
+            state.view = opening.view.unwrap_or_else(|| TimeView::whole(piece.duration_s()));
+            if let Some(damage) = &piece.damage {
+                state.tell(Notice::warning(format!("{}: {damage}", piece.recording_name)));
+            }
+            state.transport = crate::app::state::Transport {
+                speed: state.transport.speed,
+                mix: state.transport.mix,
+                ..Default::default()
+            };
+            state.settings = opening.settings;
+            state.session_path = opening.session_path;
+            state.history = crate::app::history::History::default();
+            state.waiting = crate::app::state::Waiting::default();
+            state.revision += 1;
+            state.saved_revision = if opening.changed { state.revision - 1 } else { state.revision };
+            state.kept_revision = state.saved_revision;
+            services.worker.cancel(Slot::Spectrum);
+            state.spectrum = None;
+            (state.solution, state.ghost, state.moved, state.selected) = (None, None, None, None);
+            state.reference = reference;
+            state.reference_source = piece.sources.reference.clone();
+            state.piece = Some(piece);
+            play::new_solution(state, services);
+            services.player.seek(0.0);
+            play::mark(state, services, None);
+            if let Some(work) = &mut state.work {
+                work.title = "Aligning".to_owned();
+            }
+        }
+        Event::Solved(solution) => {
+            state.work = None;
+            for warning in &solution.alignment.warnings {
+                let mut letters = warning.chars();
+                let text: String =
+                    letters.next().map(char::to_uppercase).into_iter().flatten().chain(letters).collect();
+                state.tell(Notice::warning(format!("{text}.")));
+            }
+            state.ghost = state.solution.replace(solution);
+            state.moved = None;
+            play::new_solution(state, services);
+            // After the alignment, which is wanted first.
+            if let (None, Some(piece)) = (&state.spectrum, &state.piece)
+                && !services.worker.is_busy(Slot::Spectrum)
+            {
+                services.worker.start(Task::Spectrum(std::sync::Arc::clone(piece)));
+            }
+        }
+        Event::Compared { source, reference, solution } => {
+            state.work = None;
+            if let Some(reference) = &reference {
+                state.tell(Notice::info(format!("Comparing with {}.", reference.name)));
+            }
+            state.reference = reference;
+            state.solution = Some(solution);
+            files::set_reference(state, source);
+        }
+        Event::Spectrum(spectrum) => state.spectrum = Some(spectrum),
+        Event::Sound(clip) => play::score_sounds(state, services, clip),
+        Event::Written(path) => state.tell(Notice::info(format!("Wrote {}.", path.display()))),
+        Event::Saved { path, revision } => files::saved(state, services, path, revision),
+        Event::Kept(revision) => state.kept_revision = revision,
+        Event::Picked(paths) => picked(state, services, paths),
+        Event::Failed(error) => failed(state, services, slot, &error),
+    }
+}
+
+fn failed(state: &mut AppState, services: &mut Services, slot: Slot, error: &Error) {
+    match slot {
+        Slot::Align => {
+            state.work = None;
+            state.moved = None;
+            services.opening = None;
+        }
+        Slot::Save => state.after_saving = None,
+        _ => {}
+    }
+    if !matches!(error, Error::Cancelled) {
+        state.tell(Notice::error(error));
+    }
+}
+
+fn picked(state: &mut AppState, services: &mut Services, paths: Vec<std::path::PathBuf>) {
+    let Some(question) = state.asked.take() else { return };
+    let Some(first) = paths.first().cloned() else {
+        state.after_saving = None;
+        return;
+    };
+    match question {
+        Question::OpenFiles => super::apply(state, services, Command::Open(paths)),
+        Question::OpenReference => super::apply(state, services, Command::OpenReference(first)),
+        Question::SaveSession(_) => super::apply(state, services, Command::SaveSessionAs(first)),
+        Question::OpenSoundFont => {
+            let settings = crate::config::Settings { soundfont: Some(first), ..state.settings.clone() };
+            super::apply(state, services, Command::SetSettings(settings));
+        }
+        Question::Export(_) => {
+            if let Some(crate::app::state::Dialog::Export { path, .. }) = &mut state.dialog {
+                *path = first.display().to_string();
+            } else {
+                state.tell(Notice::warning(format!("{} was not written: the dialog is closed.", file_name(&first))));
+            }
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! Opening, saving, exporting.
+
+use std::path::{Path, PathBuf};
+
+use super::Services;
+use crate::app::preferences::Recent;
+use crate::app::session::Session;
+use crate::app::source::{FileRole, Source, Sources, file_name, role_of};
+use crate::app::state::{Afterwards, AppState, Dialog, Notice, Waiting, Work};
+use crate::app::tasks::Task;
+use crate::app::time_view::TimeView;
+use crate::config::Settings;
+use crate::export::Format;
+use crate::result::Alignment;
+
+/// What becomes of the window when files that are being opened have been read.
+#[derive(Debug)]
+pub struct Opening {
+    /// The settings, with the anchors of a session.
+    pub settings: Settings,
+    /// What to show.
+    pub view: Option<TimeView>,
+    /// Where the session is saved.
+    pub session_path: Option<PathBuf>,
+    /// Whether it holds changes that are not saved.
+    pub changed: bool,
+}
+
+impl Opening {
+    /// New files with the settings as they are; anchors belong to the old files.
+    pub fn plain(settings: &Settings) -> Self {
+        let settings = Settings { anchors: Vec::new(), ..settings.clone() };
+        Self { settings, view: None, session_path: None, changed: false }
+    }
+}
+
+/// Does something that would lose changes, or asks first.
+pub(super) fn unless_changed(state: &mut AppState, services: &mut Services, afterwards: Afterwards) {
+    if state.is_changed() {
+        state.dialog = Some(Dialog::Unsaved(afterwards));
+    } else {
+        go_on(state, services, afterwards);
+    }
+}
+
+pub(super) fn go_on(state: &mut AppState, services: &mut Services, afterwards: Afterwards) {
+    match afterwards {
+        Afterwards::Quit => state.quit = true,
+        Afterwards::Open(paths) => open(state, services, paths),
+        Afterwards::OpenDemo => open_demo(state, services),
+    }
+}
+
+pub(super) fn open_demo(state: &mut AppState, services: &mut Services) {
+    if state.is_changed() {
+        state.dialog = Some(Dialog::Unsaved(Afterwards::OpenDemo));
+        return;
+    }
+    let opening = Opening::plain(&state.settings);
+    start(state, services, Sources::demo(), opening, None);
+}
+
+pub(super) fn open_recent(state: &mut AppState, services: &mut Services, recent: Recent) {
+    let paths = match recent {
+        Recent::Session(path) => vec![path],
+        Recent::Pair(sources) => {
+            let files = [Some(sources.recording), Some(sources.score), sources.reference].into_iter().flatten();
+            files.filter_map(|source| source.path().map(Path::to_owned)).collect()
+        }
+    };
+    open(state, services, paths);
+}
+
+pub(super) fn open(state: &mut AppState, services: &mut Services, paths: Vec<PathBuf>) {
+    state.dialog = None;
+    let of_role = |role| paths.iter().rfind(|path| role_of(path) == role).cloned();
+    let (session, reference) = (of_role(FileRole::Session), of_role(FileRole::Reference));
+    let (recording, score) = (of_role(FileRole::Recording), of_role(FileRole::Score));
+    let replaces = session.is_some() || recording.is_some() || score.is_some();
+    if replaces && state.is_changed() {
+        state.dialog = Some(Dialog::Unsaved(Afterwards::Open(paths)));
+        return;
+    }
+    if let Some(session) = session {
+        open_session(state, services, &session, Some(session.clone()));
+        return;
+    }
+    if recording.is_none() && score.is_none() {
+        if reference.is_some() {
+            compare(state, services, reference);
+        }
+        return;
+    }
+    // The other half: what waits for it, or what is open already.
+    let open_now = state.piece.as_ref().map(|piece| piece.sources.clone());
+    let open_file = |source: Option<Source>| source.and_then(|source| source.path().map(Path::to_owned));
+    let recording = recording
+        .or(state.waiting.recording.take())
+        .or_else(|| open_file(open_now.as_ref().map(|sources| sources.recording.clone())));
+    let score = score
+        .or(state.waiting.score.take())
+        .or_else(|| open_file(open_now.as_ref().map(|sources| sources.score.clone())));
+    match (recording, score) {
+        (Some(recording), Some(score)) => {
+            let sources = Sources {
+                recording: Source::File(recording),
+                score: Source::File(score),
+                reference: reference.map(Source::File),
+            };
+            let opening = Opening::plain(&state.settings);
+            start(state, services, sources, opening, None);
+        }
+        (recording, score) => {
+            let text = match (&recording, &score) {
+                (Some(recording), _) => {
+                    format!("{} waits for its score: drop or open a MIDI file.", file_name(recording))
+                }
+                (_, Some(score)) => {
+                    format!("{} waits for its recording: drop or open an audio file.", file_name(score))
+                }
+                _ => return,
+            };
+            state.waiting = Waiting { recording, score };
+            state.tell(Notice::info(text));
+        }
+    }
+}
+
+fn open_session(state: &mut AppState, services: &mut Services, path: &Path, saved_as: Option<PathBuf>) {
+    let read = Session::read(path).and_then(|session| {
+        let (sources, changed) = session.locate(path)?;
+        Ok((session, sources, changed))
+    });
+    match read {
+        Ok((session, sources, changed)) => {
+            for sentence in changed {
+                state.tell(Notice::warning(sentence));
+            }
+            let unsaved = saved_as.is_none();
+            if let Some(saved_as) = &saved_as {
+                state.preferences.remember(Recent::Session(saved_as.clone()));
+            }
+            let opening = Opening {
+                settings: session.settings,
+                view: session.view,
+                session_path: saved_as.or(session.saved_as),
+                changed: unsaved,
+            };
+            start(state, services, sources, opening, session.alignment);
+        }
+        Err(error) => state.tell(Notice::error(&error)),
+    }
+}
+
+fn start(
+    state: &mut AppState,
+    services: &mut Services,
+    sources: Sources,
+    opening: Opening,
+    alignment: Option<Alignment>,
+) {
+    let title = format!("Opening {}", sources.recording.name("the demo"));
+    state.work = Some(Work { title, stage: "starting".to_owned(), fraction: 0.0 });
+    if opening.session_path.is_none() {
+        state.preferences.remember(Recent::Pair(sources.clone()));
+    }
+    let settings = opening.settings.clone();
+    let known = alignment.filter(|alignment| alignment.settings == settings).map(Box::new);
+    services.opening = Some(opening);
+    services.worker.start(Task::Open { sources, settings, known });
+}
+
+pub(super) fn compare(state: &mut AppState, services: &mut Services, path: Option<PathBuf>) {
+    let (Some(piece), Some(solution)) = (state.piece.clone(), state.solution.clone()) else {
+        state.tell(Notice::warning(
+            "A reference needs an alignment to compare with: open a recording and its score first.",
+        ));
+        return;
+    };
+    state.work = Some(Work { title: "Comparing".to_owned(), stage: "reading the reference".to_owned(), fraction: 0.0 });
+    services.worker.start(Task::Compare { piece, solution, source: path.map(Source::File) });
+}
+
+/// Remembers the reference with the files of the piece, so that a session finds it again.
+pub(super) fn set_reference(state: &mut AppState, source: Option<Source>) {
+    state.reference_source = source;
+    state.revision += 1;
+}
+
+fn session_of(state: &AppState) -> Option<Session> {
+    let piece = state.piece.as_ref()?;
+    let sources = Sources { reference: state.reference_source.clone(), ..piece.sources.clone() };
+    let mut session = Session::new(&sources, state.settings.clone());
+    session.view = Some(state.view);
+    session.alignment = state.solution.as_ref().map(|solution| solution.alignment.clone());
+    session.saved_as = state.session_path.clone();
+    Some(session)
+}
+
+/// The name proposed for a new file of this piece.
+pub fn proposed_name(state: &AppState, extension: &str) -> PathBuf {
+    let recording = state.piece.as_ref().and_then(|piece| piece.sources.recording.path());
+    match recording {
+        Some(recording) => recording.with_extension(extension),
+        None => {
+            let folder = std::env::home_dir().unwrap_or_default();
+            folder.join("demo").with_extension(extension)
+        }
+    }
+}
+
+pub(super) fn save(state: &mut AppState, services: &mut Services) {
+    match state.session_path.clone() {
+        Some(path) => save_as(state, services, path),
+        None => {
+            let path = proposed_name(state, "agogic").display().to_string();
+            state.dialog = Some(Dialog::SaveSession { path });
+        }
+    }
+}
+
+pub(super) fn save_as(state: &mut AppState, services: &mut Services, path: PathBuf) {
+    let Some(session) = session_of(state) else { return };
+    let path = if path.extension().is_none() { path.with_extension("agogic") } else { path };
+    state.dialog = None;
+    services.worker.start(Task::Save { session: Box::new(session), path, revision: state.revision });
+}
+
+pub(super) fn saved(state: &mut AppState, services: &mut Services, path: PathBuf, revision: u64) {
+    state.saved_revision = revision;
+    state.tell(Notice::info(format!("Saved {}.", path.display())));
+    state.preferences.remember(Recent::Session(path.clone()));
+    state.session_path = Some(path);
+    if let Some(recovery) = services.recovery.as_ref().filter(|_| !state.is_changed()) {
+        recovery.clear();
+    }
+    if let Some(afterwards) = state.after_saving.take() {
+        unless_changed(state, services, afterwards);
+    }
+}
+
+pub(super) fn export(state: &mut AppState, services: &mut Services, format: Format, path: PathBuf) {
+    let (Some(piece), Some(solution)) = (state.piece.clone(), state.solution.clone()) else { return };
+    state.dialog = None;
+    services.worker.start(Task::Export { piece, solution, reference: state.reference.clone(), format, path });
+}
+
+pub(super) fn recover(state: &mut AppState, services: &mut Services) {
+    let Some(path) = state.left_behind.take() else { return };
+    open_session(state, services, &path, None);
+}
+
+pub(super) fn discard_left_behind(state: &mut AppState) {
+    if let Some(path) = state.left_behind.take() {
+        // Gone already is as good.
+        let _ = std::fs::remove_file(path);
+    }
+}
+
+/// Keeps changes safe from a crash. To be called now and then.
+pub fn autosave(state: &mut AppState, services: &mut Services) {
+    if !state.is_changed() || state.kept_revision == state.revision || state.dragging {
+        return;
+    }
+    let Some(path) = services.recovery.as_ref().map(|recovery| recovery.file().to_owned()) else { return };
+    if let Some(session) = session_of(state) {
+        services.worker.start(Task::Keep { session: Box::new(session), path, revision: state.revision });
+    }
+}
+
+/// The window closes in good order: preferences are written, nothing is left to recover.
+pub fn settle_before_exit(state: &AppState, services: &Services) {
+    if let Some(folder) = &services.user_folder {
+        state.preferences.write(folder);
+    }
+    if let Some(recovery) = &services.recovery {
+        recovery.clear();
+    }
+}

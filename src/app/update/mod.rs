@@ -1,0 +1,155 @@
+//! The only place that changes the state: carries out commands and takes in what workers tell.
+
+mod correct;
+mod events;
+mod files;
+mod look;
+mod play;
+
+use std::path::PathBuf;
+
+use super::command::Command;
+use super::panes::default_layout;
+use super::playback::Player;
+use super::recovery::Recovery;
+use super::state::{AppState, Notice};
+use super::system_dialog;
+use super::tasks::Task;
+use super::worker::{Slot, Worker};
+
+pub use events::take_in;
+pub use files::{autosave, proposed_name, settle_before_exit};
+pub use play::follow_playhead;
+
+/// What the window works with.
+pub struct Services {
+    /// Long work.
+    pub worker: Worker,
+    /// Sound.
+    pub player: Player,
+    /// Where preferences live.
+    pub user_folder: Option<PathBuf>,
+    /// Where the session is kept safe.
+    pub recovery: Option<Recovery>,
+    /// What is to be applied when files that are being opened have been read.
+    pub opening: Option<files::Opening>,
+}
+
+/// Carries out one command.
+pub fn apply(state: &mut AppState, services: &mut Services, command: Command) {
+    match command {
+        Command::Open(paths) => files::open(state, services, paths),
+        Command::OpenDemo => files::open_demo(state, services),
+        Command::OpenRecent(recent) => files::open_recent(state, services, recent),
+        Command::OpenReference(path) => files::compare(state, services, Some(path)),
+        Command::ForgetReference => files::compare(state, services, None),
+        Command::Ask(question) => {
+            state.asked = Some(question.clone());
+            services.worker.start(Task::Dialog(system_dialog::ask(question)));
+        }
+        Command::Show(dialog) => state.dialog = Some(dialog),
+        Command::CloseDialog => state.dialog = None,
+        Command::SaveSession => files::save(state, services),
+        Command::SaveSessionAs(path) => files::save_as(state, services, path),
+        Command::Export { format, path } => files::export(state, services, format, path),
+        Command::Recover => files::recover(state, services),
+        Command::DiscardLeftBehind => files::discard_left_behind(state),
+        Command::Quit => files::unless_changed(state, services, super::state::Afterwards::Quit),
+        Command::DiscardChanges(afterwards) => {
+            state.dialog = None;
+            state.saved_revision = state.revision;
+            files::go_on(state, services, afterwards);
+        }
+        Command::SaveAnd(afterwards) => {
+            state.dialog = None;
+            state.after_saving = Some(afterwards);
+            files::save(state, services);
+        }
+        Command::Dismiss(index) => {
+            if index < state.notices.len() {
+                state.notices.remove(index);
+            }
+        }
+        Command::Cancel => cancel(state, services),
+        Command::Escape => escape(state, services),
+        Command::Align => start_aligning(state, services),
+        Command::SetSettings(settings) => correct::set_settings(state, settings),
+        Command::SetView(view) => state.view = view,
+        Command::Zoom(factor) => look::zoom(state, factor),
+        Command::Scroll(share) => state.view = state.view.panned(share * state.view.span_s),
+        Command::Fit => state.view = super::time_view::TimeView::whole(state.view.duration_s),
+        Command::GoTo(time_s) => look::go_to(state, services, time_s),
+        Command::GoToEdge { end } => {
+            let time_s = if end { state.view.duration_s } else { 0.0 };
+            play::seek(state, services, time_s);
+            state.view = state.view.showing(time_s);
+        }
+        Command::NextDoubt => look::next_doubt(state, services),
+        Command::StepOnset(step) => look::step_onset(state, services, step),
+        Command::Select(selected) => state.selected = selected,
+        Command::Drag(anchor) => correct::drag(state, anchor),
+        Command::Drop => correct::drop(state, services),
+        Command::PlaceAnchor(anchor) => correct::place_anchor(state, services, anchor),
+        Command::Nudge(ms) => correct::nudge(state, services, ms),
+        Command::DeleteAnchor => correct::delete_anchor(state, services),
+        Command::ClearAnchors => correct::clear_anchors(state, services),
+        Command::Undo => correct::undo(state, services),
+        Command::Redo => correct::redo(state, services),
+        Command::TogglePlay => play::toggle(state, services),
+        Command::Seek(time_s) => play::seek(state, services, time_s),
+        Command::Mark(marked) => play::mark(state, services, marked),
+        Command::ToggleLoop => play::toggle_loop(state, services),
+        Command::SetSpeed(speed) => play::set_speed(state, services, speed),
+        Command::SetMix(mix) => play::set_mix(state, services, mix),
+        Command::SetTheme(theme) => state.preferences.theme = theme,
+        Command::SetZoom(zoom) => state.preferences.zoom = zoom.clamp(0.6, 2.5),
+        Command::ToggleSidePanel => state.preferences.side_panel = !state.preferences.side_panel,
+        Command::ToggleFollow => state.preferences.follow = !state.preferences.follow,
+        Command::ToggleSnap => state.preferences.snap = !state.preferences.snap,
+        Command::ToggleSpectrumBehindNotes => {
+            state.preferences.spectrum_behind_notes = !state.preferences.spectrum_behind_notes;
+        }
+        Command::TogglePane(kind) => super::panes::toggle(&mut state.preferences.layout, kind),
+        Command::ResetLayout => state.preferences.layout = default_layout(),
+    }
+}
+
+/// Starts finding the alignment that the settings ask for.
+fn start_aligning(state: &mut AppState, services: &mut Services) {
+    let Some(piece) = state.piece.clone() else { return };
+    if let Err(error) = state.settings.validate() {
+        state.tell(Notice::error(&error));
+        return;
+    }
+    state.work = Some(super::state::Work { title: "Aligning".to_owned(), stage: "starting".to_owned(), fraction: 0.0 });
+    let (settings, reference) = (state.settings.clone(), state.reference.clone());
+    services.opening = None;
+    services.worker.start(Task::Align { piece, settings, reference });
+}
+
+fn cancel(state: &mut AppState, services: &mut Services) {
+    if state.work.take().is_none() {
+        return;
+    }
+    services.worker.cancel(Slot::Align);
+    services.opening = None;
+    state.moved = None;
+    state.tell(Notice::info("Cancelled. What was found before is still here."));
+}
+
+fn escape(state: &mut AppState, services: &mut Services) {
+    if state.dialog.is_some() {
+        state.dialog = None;
+    } else if state.dragging {
+        state.dragging = false;
+        state.moved = None;
+    } else if state.work.is_some() {
+        cancel(state, services);
+    } else if state.selected.is_some() {
+        state.selected = None;
+    } else if state.transport.marked.is_some() {
+        play::mark(state, services, None);
+    } else {
+        state.notices.clear();
+    }
+}

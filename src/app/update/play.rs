@@ -1,0 +1,124 @@
+//! Hearing.
+
+use std::sync::Arc;
+
+use super::Services;
+use crate::app::playback::{Click, Mix, PlayerNews, Tracks};
+use crate::app::state::{AppState, Notice};
+use crate::app::tasks::Task;
+use crate::app::worker::Slot;
+use crate::audio::AudioClip;
+
+pub(super) fn toggle(state: &mut AppState, services: &mut Services) {
+    if state.transport.playing {
+        services.player.pause();
+        state.transport.playing = false;
+        state.transport.position_s = services.player.position_s();
+        return;
+    }
+    let Some(piece) = &state.piece else { return };
+    if state.transport.position_s >= piece.duration_s() - 0.01 {
+        state.transport.position_s = 0.0;
+    }
+    if let (true, Some((from, to))) = (state.transport.looping, state.transport.marked)
+        && !(from..to).contains(&state.transport.position_s)
+    {
+        state.transport.position_s = from;
+    }
+    services.player.seek(state.transport.position_s);
+    let news = services.player.play();
+    state.transport.playing = services.player.is_playing();
+    tell(state, news);
+}
+
+pub(super) fn seek(state: &mut AppState, services: &mut Services, time_s: f64) {
+    let time_s = time_s.clamp(0.0, state.view.duration_s);
+    state.transport.position_s = time_s;
+    services.player.seek(time_s);
+}
+
+pub(super) fn mark(state: &mut AppState, services: &mut Services, marked: Option<(f64, f64)>) {
+    let within = |time: f64| time.clamp(0.0, state.view.duration_s);
+    state.transport.marked = marked.map(|(a, b)| (within(a.min(b)), within(a.max(b)))).filter(|(a, b)| b - a > 0.05);
+    if state.transport.marked.is_none() {
+        state.transport.looping = false;
+    }
+    sync_loop(state, services);
+}
+
+pub(super) fn toggle_loop(state: &mut AppState, services: &mut Services) {
+    state.transport.looping = !state.transport.looping;
+    if state.transport.looping && state.transport.marked.is_none() {
+        let whole = (state.view.start_s.max(0.0), state.view.end_s().min(state.view.duration_s));
+        state.transport.marked = Some(whole);
+    }
+    sync_loop(state, services);
+}
+
+fn sync_loop(state: &AppState, services: &Services) {
+    let looped = state.transport.marked.filter(|_| state.transport.looping);
+    services.player.engine().set_loop(looped);
+}
+
+pub(super) fn set_speed(state: &mut AppState, services: &mut Services, speed: f64) {
+    state.transport.speed = speed.clamp(0.25, 1.0);
+    services.player.engine().set_speed(state.transport.speed);
+}
+
+pub(super) fn set_mix(state: &mut AppState, services: &mut Services, mix: Mix) {
+    state.transport.mix = mix;
+    services.player.engine().set_mix(mix);
+    want_score_sound(state, services);
+}
+
+/// Makes the score sound if it is to be heard and does not sound yet.
+fn want_score_sound(state: &AppState, services: &mut Services) {
+    let wanted = state.transport.mix.balance > 0.0 && !state.transport.score_ready;
+    if let (true, Some(piece), Some(solution)) = (wanted, &state.piece, &state.solution)
+        && !services.worker.is_busy(Slot::Sound)
+    {
+        services.worker.start(Task::Sound { piece: Arc::clone(piece), solution: Arc::clone(solution) });
+    }
+}
+
+/// A solution that was not heard before: the score has to be played anew, and clicks have moved.
+pub(super) fn new_solution(state: &mut AppState, services: &mut Services) {
+    services.worker.cancel(Slot::Sound);
+    state.transport.score_ready = false;
+    set_tracks(state, services, None);
+    want_score_sound(state, services);
+}
+
+pub(super) fn score_sounds(state: &mut AppState, services: &mut Services, score: Arc<AudioClip>) {
+    state.transport.score_ready = true;
+    set_tracks(state, services, Some(score));
+}
+
+fn set_tracks(state: &AppState, services: &Services, score: Option<Arc<AudioClip>>) {
+    let beats = state.solution.iter().flat_map(|solution| &solution.beats);
+    let clicks = beats.map(|beat| Click { time_s: beat.performance_s, accent: beat.beat == 1 }).collect();
+    let recording = state.piece.as_ref().map(|piece| Arc::clone(&piece.recording));
+    services.player.engine().set_tracks(Tracks { recording, score, clicks: Arc::new(clicks) });
+}
+
+/// To be called every frame: moves the playhead, turns the page.
+pub fn follow_playhead(state: &mut AppState, services: &mut Services) {
+    if !state.transport.playing {
+        return;
+    }
+    state.transport.position_s = services.player.position_s();
+    let news = services.player.poll();
+    tell(state, news);
+    state.transport.playing = services.player.is_playing();
+    if state.preferences.follow && !state.dragging {
+        state.view = state.view.following(state.transport.position_s);
+    }
+}
+
+fn tell(state: &mut AppState, news: Option<PlayerNews>) {
+    if let Some(PlayerNews::NoSound(reason)) = news {
+        let mut letters = reason.chars();
+        let reason: String = letters.next().map(char::to_uppercase).into_iter().flatten().chain(letters).collect();
+        state.tell(Notice::warning(format!("{reason}.")));
+    }
+}

@@ -1,0 +1,136 @@
+//! Places of an alignment that deserve a look.
+
+use super::piece::Piece;
+use super::solution::Reference;
+use crate::result::Alignment;
+
+/// Below this confidence a note is doubtful.
+const DOUBTFUL_CONFIDENCE: f64 = 0.5;
+/// Off the reference by more than this is doubtful.
+const WRONG_S: f64 = 0.05;
+/// A beat this many times faster or slower than those around it is doubtful.
+const TEMPO_FACTOR: f64 = 1.8;
+/// Beats on either side that count as around.
+const AROUND: usize = 4;
+/// Doubtful moments closer than this are one place.
+const SAME_PLACE_S: f64 = 1.5;
+
+/// A place to look at.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Doubt {
+    /// Where it begins, in seconds of the recording.
+    pub start_s: f64,
+    /// Where it ends.
+    pub end_s: f64,
+    /// Why, in a few words.
+    pub reason: String,
+    /// How much, for colour: 0 to 1.
+    pub severity: f64,
+}
+
+/// All places, in order of time: wrong ones if there is a reference, else notes with little support and sudden changes
+/// of tempo.
+pub fn doubts(piece: &Piece, alignment: &Alignment, reference: Option<&Reference>) -> Vec<Doubt> {
+    let mut found = match reference {
+        Some(reference) => wrong_onsets(piece, alignment, reference),
+        None => unsupported_notes(alignment),
+    };
+    if reference.is_none() {
+        found.extend(tempo_jumps(alignment));
+    }
+    found.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
+    merged(found)
+}
+
+fn wrong_onsets(piece: &Piece, alignment: &Alignment, reference: &Reference) -> Vec<Doubt> {
+    let known = reference.times.score_s[0]..=reference.times.score_s[reference.times.len() - 1];
+    let onsets = piece.onsets_s.iter().filter(|onset| known.contains(onset));
+    onsets
+        .filter_map(|&onset| {
+            let (ours, truth) = (alignment.warp.at(onset), reference.times.at(onset));
+            let error = ours - truth;
+            let side = if error > 0.0 { "late" } else { "early" };
+            (error.abs() > WRONG_S).then(|| Doubt {
+                start_s: ours.min(truth),
+                end_s: ours.max(truth),
+                reason: format!("{:.0} ms {side}", 1e3 * error.abs()),
+                severity: (error.abs() / 0.3).min(1.0),
+            })
+        })
+        .collect()
+}
+
+fn unsupported_notes(alignment: &Alignment) -> Vec<Doubt> {
+    let notes = alignment.notes.iter().filter(|note| note.confidence < DOUBTFUL_CONFIDENCE);
+    notes
+        .map(|note| Doubt {
+            start_s: note.onset_s,
+            end_s: note.onset_s,
+            reason: format!("little support ({:.0} %)", 100.0 * note.confidence),
+            severity: 1.0 - note.confidence,
+        })
+        .collect()
+}
+
+fn tempo_jumps(alignment: &Alignment) -> Vec<Doubt> {
+    let tempo = &alignment.tempo;
+    let mut found = Vec::new();
+    for (index, point) in tempo.iter().enumerate() {
+        let (from, to) = (index.saturating_sub(AROUND), (index + AROUND + 1).min(tempo.len()));
+        let mut around: Vec<f64> = tempo[from..to].iter().map(|other| other.beats_per_minute).collect();
+        if around.len() < AROUND {
+            continue;
+        }
+        around.sort_by(f64::total_cmp);
+        let usual = around[around.len() / 2];
+        let ratio = point.beats_per_minute / usual;
+        // The first and last beat often wait for the music: no news.
+        if index > 0 && index + 1 < tempo.len() && !(1.0 / TEMPO_FACTOR..=TEMPO_FACTOR).contains(&ratio) {
+            let word = if ratio > 1.0 { "faster" } else { "slower" };
+            let times = ratio.max(1.0 / ratio);
+            found.push(Doubt {
+                start_s: point.performance_s,
+                end_s: tempo[index + 1].performance_s,
+                reason: format!("{times:.1} times {word} than around it"),
+                severity: ((times - TEMPO_FACTOR) / 3.0 + 0.3).clamp(0.0, 1.0),
+            });
+        }
+    }
+    found
+}
+
+/// Joins neighbours; the worst of them gives the reason.
+fn merged(sorted: Vec<Doubt>) -> Vec<Doubt> {
+    let mut places: Vec<Doubt> = Vec::new();
+    for doubt in sorted {
+        match places.last_mut().filter(|last| doubt.start_s - last.end_s < SAME_PLACE_S) {
+            Some(last) => {
+                last.end_s = last.end_s.max(doubt.end_s);
+                if doubt.severity > last.severity {
+                    last.severity = doubt.severity;
+                    last.reason = doubt.reason;
+                }
+            }
+            None => places.push(doubt),
+        }
+    }
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_are_one_place_and_the_worst_gives_the_reason() {
+        let doubt = |start_s: f64, severity: f64| Doubt {
+            start_s,
+            end_s: start_s + 0.1,
+            reason: format!("{severity}"),
+            severity,
+        };
+        let places = merged(vec![doubt(1.0, 0.2), doubt(1.9, 0.7), doubt(2.5, 0.1), doubt(9.0, 0.3)]);
+        assert_eq!(places.len(), 2);
+        assert_eq!((places[0].start_s, places[0].end_s, places[0].reason.as_str()), (1.0, 2.6, "0.7"));
+    }
+}

@@ -1,0 +1,12 @@
+//! Plain data that the panes draw, made on worker threads from recordings, scores and alignments.
+
+mod attacks;
+mod doubts;
+mod peaks;
+mod piece;
+mod solution;
+mod spectrum;
+
+pub use piece::{Piece, PieceParts};
+pub use solution::{Reference, RollSpan, Solution, Support};
+pub use spectrum::{Spectrum, TILE};

@@ -3,6 +3,7 @@
 pub mod alignment;
 #[cfg(feature = "gui")]
 pub mod app;
+pub mod atomic_file;
 pub mod audio;
 pub mod cli;
 pub mod config;

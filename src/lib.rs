@@ -10,10 +10,12 @@ pub mod config;
 pub mod error;
 pub mod evaluation;
 pub mod export;
+pub mod extractor;
 pub mod features;
 pub mod job;
 pub mod result;
 pub mod score;
 pub mod time;
+pub mod training;
 
 pub use error::{Error, Result};

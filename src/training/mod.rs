@@ -1,0 +1,5 @@
+//! Training of the extractor.
+
+mod adam;
+
+pub use adam::{Adam, AdamParams};

@@ -7,14 +7,17 @@ pub mod atomic_file;
 pub mod audio;
 pub mod cli;
 pub mod config;
+pub mod demo;
 pub mod error;
 pub mod evaluation;
 pub mod export;
 pub mod extractor;
 pub mod features;
 pub mod job;
+pub mod pipeline;
 pub mod result;
 pub mod score;
+pub mod start;
 pub mod time;
 pub mod training;
 

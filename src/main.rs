@@ -1,3 +1,5 @@
-//! The `agogic` program.
+//! The `agogic` program: everything is in the library.
 
-fn main() {}
+fn main() -> std::process::ExitCode {
+    agogic::cli::main()
+}

@@ -1,7 +1,13 @@
 //! The alignment engine: knows feature vectors and times, nothing about audio or scores.
 
+pub mod cost;
+mod diagonals;
+pub mod dtw;
 pub mod gdtw;
+pub mod overlap;
 mod signal;
+mod simd;
+pub mod soft_dtw;
 mod warp;
 
 pub use signal::Signal;

@@ -65,6 +65,27 @@ impl Warp {
         interpolate(&self.performance_s, &self.score_s, performance_s, inverse_slope)
     }
 
+    /// A smooth, strictly increasing version: values averaged over a Gaussian of `sigma_s` score seconds, with a touch of
+    /// the straight line so that even a pause advances.
+    pub fn smoothed(&self, sigma_s: f64) -> Self {
+        const REACH: i32 = 12;
+        const STRAIGHT_SHARE: f64 = 0.02;
+        let step = sigma_s / 4.0;
+        let (first, last) = (self.score_s[0], self.score_s[self.score_s.len() - 1]);
+        let weights: Vec<f64> = (-REACH..=REACH).map(|k| (-0.5 * (f64::from(k) / 4.0).powi(2)).exp()).collect();
+        let total: f64 = weights.iter().sum();
+        let count = ((last - first) / step).ceil().max(1.0) as usize;
+        let knots: Vec<f64> = (0..=count).map(|k| first + (last - first) * k as f64 / count as f64).collect();
+        let value = |at: f64| {
+            let around = (-REACH..=REACH).zip(&weights);
+            let mean = around.map(|(k, w)| w * self.at(at + f64::from(k) * step)).sum::<f64>() / total;
+            let straight = self.performance_s[0] + (at - first) * self.mean_slope();
+            mean + STRAIGHT_SHARE * (straight - mean)
+        };
+        let values = knots.iter().map(|&at| value(at)).collect();
+        Self { score_s: knots, performance_s: values }
+    }
+
     /// Performance seconds per score second over the whole warp.
     pub fn mean_slope(&self) -> f64 {
         let last = self.score_s.len() - 1;
@@ -112,6 +133,17 @@ mod tests {
         assert_eq!(warp().inverse(8.0), -1.0);
         let flat_end = Warp::new(vec![0.0, 1.0, 2.0], vec![0.0, 1.0, 1.0]).unwrap();
         assert_eq!(flat_end.inverse(1.0), 1.0);
+    }
+
+    #[test]
+    fn smoothing_keeps_lines_straight_and_makes_pauses_advance() {
+        let line = Warp::new(vec![0.0, 10.0], vec![5.0, 25.0]).unwrap().smoothed(0.3);
+        for at in [0.0, 0.1, 3.3, 10.0] {
+            assert!((line.at(at) - (5.0 + 2.0 * at)).abs() < 1e-9);
+        }
+        let paused = Warp::new(vec![0.0, 5.0, 15.0, 20.0], vec![0.0, 10.0, 10.0, 20.0]).unwrap().smoothed(0.3);
+        assert!(paused.performance_s().windows(2).all(|pair| pair[1] > pair[0]));
+        assert!((paused.at(5.0) - 10.0).abs() < 0.3);
     }
 
     #[test]

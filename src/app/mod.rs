@@ -1,1 +1,6 @@
 //! The desktop window.
+
+/// Opens it.
+pub fn open() -> crate::Result<()> {
+    Ok(())
+}

@@ -1,1 +1,90 @@
-//! The command line.
+//! The command line: one file per subcommand, one table of exit codes.
+
+mod align;
+mod args;
+mod batch;
+mod bench;
+mod demo;
+mod evaluate;
+mod features;
+mod progress;
+mod summary;
+mod synth;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+
+use crate::error::{Error, Result};
+use crate::export::Format;
+use crate::job::JobContext;
+use args::{Cli, Command};
+
+const FAILURE: u8 = 1;
+const USAGE: u8 = 2;
+const CANCELLED: u8 = 130;
+
+/// Runs the program: parses what was typed, does it, says what went wrong.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let outcome = match cli.command {
+        None => open_window(),
+        Some(command) => run(&progress::interactive_context(cli.quiet), cli.quiet, command),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        // The reader of our output has seen enough: not a failure.
+        Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("agogic: {error}");
+            ExitCode::from(exit_code(&error))
+        }
+    }
+}
+
+fn run(ctx: &JobContext, quiet: bool, command: Command) -> Result<()> {
+    match command {
+        Command::Align(args) => align::run(ctx, quiet, &args),
+        Command::Evaluate(args) => evaluate::run(&args),
+        Command::Synth(args) => synth::run(ctx, &args),
+        Command::Features(args) => features::run(ctx, &args),
+        Command::Batch(args) => batch::run(ctx, quiet, &args),
+        Command::Demo(args) => demo::run(quiet, &args),
+        Command::Bench(args) => bench::run(ctx, &args),
+        Command::Formats => print(format!("{}\n", Format::help()).as_bytes()),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "agogic", &mut script);
+            print(&script)
+        }
+    }
+}
+
+fn exit_code(error: &Error) -> u8 {
+    match error {
+        Error::Cancelled => CANCELLED,
+        Error::Invalid { .. } => USAGE,
+        _ => FAILURE,
+    }
+}
+
+/// Writes to stdout, with a broken pipe as an ordinary error instead of a panic.
+fn print(bytes: &[u8]) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(bytes).and_then(|()| out.flush()).map_err(|source| Error::io("write to", "standard output", source))
+}
+
+#[cfg(feature = "gui")]
+fn open_window() -> Result<()> {
+    crate::app::open()
+}
+
+#[cfg(not(feature = "gui"))]
+fn open_window() -> Result<()> {
+    Err(Error::unsuitable(
+        "agogic",
+        "this build has no window",
+        "use `agogic align AUDIO SCORE`, or build with the `gui` feature",
+    ))
+}

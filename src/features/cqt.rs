@@ -2,11 +2,12 @@
 //!
 //! Each bin is the inner product of the signal with a complex tone under a Hann window that spans about 17 periods.
 //! The windows are symmetric, so the real part needs only the even, the imaginary part only the odd half of the signal
-//! round the frame's centre: at the usual hop this direct sum is as fast as any detour over decimated octaves, and exact.
+//! round the frame's centre. All bins lie below 1 kHz: at a quarter of the rate this direct sum takes a few microseconds.
 
 use std::f64::consts::TAU;
 
 use super::decibel::{amplitude_to_db, relative_to_loudest};
+use super::decimate::{decimate, factor_for_hop};
 use super::dot::dot;
 use super::frames::fill_rows;
 use crate::error::Result;
@@ -15,6 +16,10 @@ use crate::time::ANALYSIS_RATE;
 
 const BINS: usize = 48;
 const LOWEST_MIDI: f64 = 36.0;
+
+/// The rate is lowered by up to this factor. Tones above the passband reach even the highest bin (988 Hz) only 80 dB down.
+const MOST_DECIMATION: usize = 4;
+const PASSBAND_HZ: f64 = 2000.0;
 
 /// Level of the constant-Q spectrum in dB relative to the loudest of the clip with a floor at -80 dB; each of the `frames`
 /// rows of 48 then has unit length.
@@ -48,7 +53,9 @@ fn normalize(row: &mut [f32]) {
 
 /// Magnitudes with librosa's scale: filters of unit L1 norm, times the square root of their length.
 fn magnitudes(ctx: &JobContext, samples: &[f32], hop: usize, frames: usize) -> Result<Vec<f32>> {
-    let kernels: Vec<Kernel> = (0..BINS).map(Kernel::new).collect();
+    let factor = factor_for_hop(hop, MOST_DECIMATION);
+    let low = decimate(ctx, samples, factor, PASSBAND_HZ / f64::from(ANALYSIS_RATE))?;
+    let kernels: Vec<Kernel> = (0..BINS).map(|bin| Kernel::new(bin, factor)).collect();
     let reach = kernels[0].cosine.len();
     let mut rows = vec![0.0; frames * BINS];
     fill_rows(
@@ -57,11 +64,11 @@ fn magnitudes(ctx: &JobContext, samples: &[f32], hop: usize, frames: usize) -> R
         BINS,
         || (vec![0.0; reach], vec![0.0; reach]),
         |(even, odd), frame, row| {
-            fold(samples, frame * hop, even, odd);
+            fold(&low.samples, low.index_of(frame * hop), even, odd);
             for (out, kernel) in row.iter_mut().zip(&kernels) {
                 let re = dot(&even[..kernel.cosine.len()], &kernel.cosine);
                 let im = dot(&odd[..kernel.sine.len()], &kernel.sine);
-                *out = re.hypot(im);
+                *out = (re * re + im * im).sqrt();
             }
         },
     )?;
@@ -75,12 +82,14 @@ struct Kernel {
 }
 
 impl Kernel {
-    fn new(bin: usize) -> Self {
-        let (length, step) = length_and_step(bin);
+    /// The filter of a bin for a signal of which every `factor`-th sample is left.
+    fn new(bin: usize, factor: usize) -> Self {
+        let (full_length, full_step) = length_and_step(bin);
+        let (length, step) = (full_length / factor as f64, full_step * factor as f64);
         let reach = (length / 2.0).ceil() as usize;
         let window: Vec<f64> = (0..reach).map(|n| 0.5 + 0.5 * (TAU * n as f64 / length).cos()).collect();
         let l1_norm = 2.0 * window.iter().sum::<f64>() - window[0];
-        let scale = length.sqrt() / l1_norm;
+        let scale = full_length.sqrt() / l1_norm;
         let tone = |part: fn(f64) -> f64| {
             window.iter().enumerate().map(|(n, w)| (scale * w * part(step * n as f64)) as f32).collect()
         };
@@ -145,16 +154,18 @@ mod tests {
 
     #[test]
     fn agrees_with_direct_correlation_within_1e_4_at_ends_and_inside() {
-        for len in [1, 700, 16_000] {
+        for (len, hop) in [(1, 1024), (700, 1024), (16_000, 1024), (16_000, 1022), (16_000, 1001)] {
             let samples = chirp(len);
-            let hop = 1024;
             let frames = len / hop + 1;
             let rows = magnitudes(&JobContext::new(), &samples, hop, frames).unwrap();
             for frame in 0..frames {
                 for bin in 0..BINS {
                     let expected = naive_magnitude(&samples, frame * hop, bin);
                     let got = f64::from(rows[frame * BINS + bin]);
-                    assert!((got - expected).abs() < 1e-4 * expected.max(1.0), "{len} {frame} {bin}: {got} {expected}");
+                    assert!(
+                        (got - expected).abs() < 1e-4 * expected.max(1.0),
+                        "{len} {hop} {frame} {bin}: {got} {expected}"
+                    );
                 }
             }
         }

@@ -25,6 +25,18 @@ impl FeatureSeq {
         &self.values[index * self.dim..(index + 1) * self.dim]
     }
 
+    /// Appends the vector at a time to `out`, linear between frames, constant beyond the ends.
+    pub fn interpolate_into(&self, time_s: f64, out: &mut Vec<f32>) {
+        let next = self.times.partition_point(|&t| t <= time_s);
+        if next == 0 || next == self.frames() {
+            out.extend_from_slice(self.frame(next.min(self.frames() - 1)));
+            return;
+        }
+        let (t0, t1) = (self.times[next - 1], self.times[next]);
+        let share = ((time_s - t0) / (t1 - t0)) as f32;
+        out.extend(self.frame(next - 1).iter().zip(self.frame(next)).map(|(a, b)| a + share * (b - a)));
+    }
+
     /// The checked view that the alignment engine takes.
     pub fn signal(&self) -> Result<Signal<'_>> {
         Signal::new(&self.times, &self.values, self.dim)

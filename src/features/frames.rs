@@ -18,16 +18,29 @@ pub(super) fn fill_rows<S>(
     scratch: impl Fn() -> S + Sync + Send,
     fill: impl Fn(&mut S, usize, &mut [f32]) + Sync,
 ) -> Result<()> {
-    let frames = rows.len() / dim;
-    let done = AtomicUsize::new(0);
-    rows.par_chunks_mut(BLOCK * dim).enumerate().try_for_each_init(scratch, |scratch, (block, rows)| {
-        ctx.check()?;
+    fill_blocks(ctx, rows, dim, BLOCK, scratch, |scratch, first, rows| {
         for (offset, row) in rows.chunks_exact_mut(dim).enumerate() {
-            fill(scratch, block * BLOCK + offset, row);
+            fill(scratch, first + offset, row);
         }
-        let block_frames = rows.len() / dim;
-        let done = done.fetch_add(block_frames, Ordering::Relaxed) + block_frames;
-        ctx.report("features", done as f32 / frames as f32)
+    })
+}
+
+/// Calls `fill(scratch, first_frame, rows)` for every run of up to `block` rows of `dim` values, in parallel.
+pub(super) fn fill_blocks<S>(
+    ctx: &JobContext,
+    rows: &mut [f32],
+    dim: usize,
+    block: usize,
+    scratch: impl Fn() -> S + Sync + Send,
+    fill: impl Fn(&mut S, usize, &mut [f32]) + Sync,
+) -> Result<()> {
+    let total = rows.len();
+    let done = AtomicUsize::new(0);
+    rows.par_chunks_mut(block * dim).enumerate().try_for_each_init(scratch, |scratch, (index, rows)| {
+        ctx.check()?;
+        fill(scratch, index * block, rows);
+        let done = done.fetch_add(rows.len(), Ordering::Relaxed) + rows.len();
+        ctx.report("features", done as f32 / total as f32)
     })
 }
 
@@ -39,14 +52,8 @@ mod tests {
     #[test]
     fn every_row_is_filled_once_with_its_own_index() {
         let mut rows = vec![0.0; 3 * 101];
-        fill_rows(
-            &JobContext::new(),
-            &mut rows,
-            3,
-            || (),
-            |(), frame, row| row.iter_mut().for_each(|v| *v += frame as f32),
-        )
-        .unwrap();
+        let add_index = |(): &mut (), frame: usize, row: &mut [f32]| row.iter_mut().for_each(|v| *v += frame as f32);
+        fill_rows(&JobContext::new(), &mut rows, 3, || (), add_index).unwrap();
         assert!(rows.chunks(3).enumerate().all(|(frame, row)| row == [frame as f32; 3]));
     }
 
@@ -55,17 +62,11 @@ mod tests {
         let ctx = JobContext::new();
         let inner = ctx.clone();
         let mut rows = vec![0.0; 10_000];
-        let outcome = fill_rows(
-            &ctx,
-            &mut rows,
-            1,
-            || (),
-            |(), _, row| {
-                inner.cancel();
-                row[0] = 1.0;
-            },
-        );
-        assert!(matches!(outcome, Err(Error::Cancelled)));
+        let cancel = |(): &mut (), _: usize, row: &mut [f32]| {
+            inner.cancel();
+            row[0] = 1.0;
+        };
+        assert!(matches!(fill_rows(&ctx, &mut rows, 1, || (), cancel), Err(Error::Cancelled)));
         assert!(rows.contains(&0.0));
     }
 }

@@ -1,8 +1,9 @@
-//! Features of audio: CQT, chroma, log-mel.
+//! Features of audio: CQT, chroma, log-mel for frames; semitone spectrum and onset evidence for single notes.
 
 mod chroma;
 mod cqt;
 mod decibel;
+mod decimate;
 mod dot;
 mod extract;
 mod feature_seq;
@@ -10,7 +11,10 @@ mod frames;
 mod kind;
 mod mel;
 mod normalize;
+mod onset;
+mod semitone;
 mod stft;
+mod tuning;
 
 #[cfg(test)]
 mod golden_tests;
@@ -19,3 +23,6 @@ pub use extract::{FeatureParams, extract};
 pub use feature_seq::FeatureSeq;
 pub use kind::FeatureKind;
 pub use normalize::rescaled;
+pub use onset::{PitchEvidence, pitch_evidence};
+pub use semitone::{LOWEST_SEMITONE, SEMITONE_BANDS, SemitoneAnalyzer, SemitoneParams, SemitoneSpectra};
+pub use tuning::estimate_tuning;

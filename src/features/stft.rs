@@ -56,6 +56,21 @@ impl Stft {
         &scratch.power
     }
 
+    /// Magnitudes of the first `bins` frequencies of the window centred on sample `centre`.
+    pub(super) fn magnitudes<'s>(
+        &self,
+        samples: &[f32],
+        centre: usize,
+        bins: usize,
+        scratch: &'s mut StftScratch,
+    ) -> &'s [f32] {
+        self.transform(samples, centre, scratch);
+        for (magnitude, value) in scratch.power[..bins].iter_mut().zip(&scratch.spectrum) {
+            *magnitude = value.norm_sqr().sqrt();
+        }
+        &scratch.power[..bins]
+    }
+
     fn transform(&self, samples: &[f32], centre: usize, scratch: &mut StftScratch) {
         // Position of the window's first sample is `centre - half`, which may lie before the signal.
         let half = self.n_fft() / 2;

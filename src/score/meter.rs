@@ -22,6 +22,17 @@ pub struct BarPosition {
     pub quarters: f64,
 }
 
+/// A beat of the score: where the metronome clicks.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Beat {
+    /// Where it stands.
+    pub tick: f64,
+    /// Bar, from 1.
+    pub bar: u32,
+    /// Beat in the bar, from 1; 1 is the downbeat.
+    pub beat: u32,
+}
+
 /// Bars of a score. Without a time signature the bars are 4/4.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MeterMap {
@@ -34,6 +45,9 @@ struct Span {
     signature: TimeSignature,
     first_bar: u32,
 }
+
+/// Ticks that count as nothing: ticks are whole numbers, but the length of a bar need not be one.
+const ROUNDING_TICKS: f64 = 0.499;
 
 impl MeterMap {
     /// Builds the map from signatures in any order; of several at one tick the last given wins.
@@ -52,8 +66,9 @@ impl MeterMap {
             if signature.tick == last.signature.tick {
                 map.spans.pop();
             }
-            // A bar cut short by a new signature still counts as a bar.
-            let bars = (signature.tick - last.signature.tick) as f64 / map.bar_ticks(last.signature);
+            // A bar cut short by a new signature still counts as a bar; one too long by rounding is no bar more.
+            let ticks = (signature.tick - last.signature.tick) as f64;
+            let bars = (ticks - ROUNDING_TICKS) / map.bar_ticks(last.signature);
             let first_bar = last.first_bar.saturating_add(bars.ceil() as u32);
             map.spans.push(Span { signature, first_bar });
         }
@@ -75,8 +90,8 @@ impl MeterMap {
         let span = self.span(tick);
         let start = span.signature.tick as f64;
         let bar_ticks = self.bar_ticks(span.signature);
-        let bars = ((tick - start) / bar_ticks).floor().max(0.0);
-        let quarters = (tick - start - bars * bar_ticks) / self.ticks_per_quarter;
+        let bars = ((tick - start + ROUNDING_TICKS) / bar_ticks).floor().max(0.0);
+        let quarters = ((tick - start - bars * bar_ticks) / self.ticks_per_quarter).max(0.0);
         let beat = quarters * f64::from(span.signature.denominator) / 4.0 + 1.0;
         BarPosition { bar: span.first_bar.saturating_add(bars as u32), beat, quarters }
     }
@@ -85,14 +100,37 @@ impl MeterMap {
     pub fn bar_ticks_until(&self, until_tick: u64) -> Vec<u64> {
         let mut ticks = Vec::new();
         for (index, span) in self.spans.iter().enumerate() {
-            let next = self.spans.get(index + 1).map_or(until_tick.saturating_add(1), |next| next.signature.tick);
-            let end = next.min(until_tick.saturating_add(1));
+            let start = span.signature.tick as f64;
             let step = self.bar_ticks(span.signature);
-            let first = span.signature.tick as f64;
-            let lines = (0u64..).map(|bar| (first + bar as f64 * step).round() as u64);
-            ticks.extend(lines.take_while(|&tick| tick < end));
+            let end = self.span_end(index, until_tick);
+            let lines = (0u64..).map(|bar| start + bar as f64 * step).take_while(|&tick| tick < end);
+            ticks.extend(lines.map(|tick| tick.round() as u64));
         }
         ticks
+    }
+
+    /// Beats from tick 0 up to and including `until_tick`. Every bar begins with beat 1, also after a bar cut short.
+    pub fn beats_until(&self, until_tick: u64) -> Vec<Beat> {
+        let mut beats = Vec::new();
+        for (index, span) in self.spans.iter().enumerate() {
+            let start = span.signature.tick as f64;
+            let per_bar = u64::from(span.signature.numerator);
+            let step = self.bar_ticks(span.signature) / per_bar as f64;
+            let end = self.span_end(index, until_tick);
+            let ticks = (0u64..).map(|count| (count, start + count as f64 * step)).take_while(|&(_, tick)| tick < end);
+            beats.extend(ticks.map(|(count, tick)| Beat {
+                tick,
+                bar: span.first_bar.saturating_add(u32::try_from(count / per_bar).unwrap_or(u32::MAX)),
+                beat: (count % per_bar) as u32 + 1,
+            }));
+        }
+        beats
+    }
+
+    /// Where beats of a span end: what falls on the next signature belongs to that one.
+    fn span_end(&self, index: usize, until_tick: u64) -> f64 {
+        let next = self.spans.get(index + 1).map_or(f64::INFINITY, |next| next.signature.tick as f64);
+        (next - ROUNDING_TICKS).min(until_tick as f64 + ROUNDING_TICKS)
     }
 
     fn bar_ticks(&self, signature: TimeSignature) -> f64 {
@@ -103,5 +141,73 @@ impl MeterMap {
     fn span(&self, tick: f64) -> Span {
         let after = self.spans.partition_point(|span| span.signature.tick as f64 <= tick);
         self.spans[after.max(1) - 1]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn signature(tick: u64, numerator: u8, denominator: u16) -> TimeSignature {
+        TimeSignature { tick, numerator, denominator }
+    }
+
+    #[test]
+    fn without_a_signature_the_bars_are_common_time() {
+        let map = MeterMap::new(480.0, &[]);
+        assert_eq!(map.position(1920.0 + 240.0), BarPosition { bar: 2, beat: 1.5, quarters: 0.5 });
+        assert_eq!(map.bar_ticks_until(3840), [0, 1920, 3840]);
+    }
+
+    #[test]
+    fn an_upbeat_counts_as_the_first_bar_and_the_next_signature_begins_the_second() {
+        let map = MeterMap::new(480.0, &[signature(0, 1, 4), signature(480, 3, 4)]);
+        assert_eq!(map.position(0.0).bar, 1);
+        assert_eq!(map.position(480.0), BarPosition { bar: 2, beat: 1.0, quarters: 0.0 });
+        assert_eq!(map.bar_ticks_until(2000), [0, 480, 1920]);
+    }
+
+    #[test]
+    fn a_bar_cut_short_by_a_signature_still_counts() {
+        let map = MeterMap::new(480.0, &[signature(2400, 6, 8)]);
+        assert_eq!(map.position(2399.0).bar, 2);
+        assert_eq!(map.position(2400.0 + 240.0), BarPosition { bar: 3, beat: 2.0, quarters: 0.5 });
+        let beats: Vec<_> = map.beats_until(2640).iter().map(|b| (b.bar, b.beat)).collect();
+        assert_eq!(beats, [(1, 1), (1, 2), (1, 3), (1, 4), (2, 1), (3, 1), (3, 2)]);
+    }
+
+    #[test]
+    fn of_several_signatures_at_one_tick_the_last_wins() {
+        let map = MeterMap::new(480.0, &[signature(0, 3, 4), signature(0, 2, 4)]);
+        assert_eq!(map.signatures().collect::<Vec<_>>(), [signature(0, 2, 4)]);
+        assert_eq!(map.position(960.0).bar, 2);
+    }
+
+    proptest! {
+        #[test]
+        fn every_beat_stands_where_its_position_says(
+            ticks_per_quarter in prop_oneof![Just(480.0), Just(96.0), 10.0f64..1000.0],
+            changes in proptest::collection::vec((0u64..20_000, 1u8..13, 0u32..4), 0..5),
+        ) {
+            let signatures: Vec<_> = changes.iter().map(|&(t, n, d)| signature(t, n, 1 << d)).collect();
+            let map = MeterMap::new(ticks_per_quarter, &signatures);
+            let beats = map.beats_until(25_000);
+            for pair in beats.windows(2) {
+                prop_assert!(pair[0].tick < pair[1].tick);
+                let follows = (pair[1].bar == pair[0].bar && pair[1].beat == pair[0].beat + 1)
+                    || (pair[1].bar == pair[0].bar + 1 && pair[1].beat == 1);
+                prop_assert!(follows, "{:?}", pair);
+            }
+            for beat in &beats {
+                let position = map.position(beat.tick);
+                prop_assert_eq!(position.bar, beat.bar);
+                prop_assert!((position.beat - f64::from(beat.beat)).abs() < 0.25);
+            }
+            let downbeats: Vec<u64> =
+                beats.iter().filter(|b| b.beat == 1).map(|b| b.tick.round() as u64).collect();
+            prop_assert_eq!(downbeats, map.bar_ticks_until(25_000));
+        }
     }
 }

@@ -1,9 +1,17 @@
 //! Scores: Standard MIDI Files, tempo maps, bars, synthesis.
 
+mod chunks;
 mod meter;
+mod midi;
+mod soundfont;
+mod synth;
 mod tempo;
+mod track;
 mod types;
 
-pub use meter::{BarPosition, MeterMap, TimeSignature};
+pub use meter::{BarPosition, Beat, MeterMap, TimeSignature};
+pub use midi::{LARGEST_MIDI_BYTES, LONGEST_SCORE_S, SHORTEST_NOTE_S};
+pub use soundfont::{SoundFont, system_soundfonts};
+pub use synth::{SynthParams, synthesise, synthesise_mapped};
 pub use tempo::{DEFAULT_MICROS_PER_BEAT, Division, TempoChange, TempoMap};
-pub use types::{KeySignature, Note, PedalChange, ProgramChange, Score};
+pub use types::{KeySignature, Note, PedalChange, ProgramChange, Score, ScoreBeat};

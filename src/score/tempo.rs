@@ -141,3 +141,7 @@ fn tick_worth(division: Division, micros_per_beat: u32) -> (f64, f64) {
         Division::PerSecond(ticks) => (1.0 / ticks, 1.0 / (ticks * seconds_per_beat)),
     }
 }
+
+#[cfg(test)]
+#[path = "tempo_tests.rs"]
+mod tests;

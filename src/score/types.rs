@@ -1,6 +1,6 @@
 //! The score as data: notes, tempo, meter, keys, pedal.
 
-use super::meter::MeterMap;
+use super::meter::{BarPosition, MeterMap};
 use super::tempo::TempoMap;
 
 /// One sounding note of the score. Percussion is not among them.
@@ -57,6 +57,19 @@ pub struct KeySignature {
     pub minor: bool,
 }
 
+/// A beat of the score, with its time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ScoreBeat {
+    /// Where it stands.
+    pub tick: f64,
+    /// When it falls, in seconds of the score's own tempo.
+    pub second: f64,
+    /// Bar, from 1.
+    pub bar: u32,
+    /// Beat in the bar, from 1; 1 is the downbeat.
+    pub beat: u32,
+}
+
 /// A score: what a MIDI file says, with times in ticks, beats, bars and seconds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Score {
@@ -90,6 +103,30 @@ impl Score {
     /// Time of the first onset.
     pub fn first_onset_s(&self) -> f64 {
         self.notes.first().map_or(0.0, |note| note.onset_s)
+    }
+
+    /// Bar and beat of a note's onset.
+    pub fn position(&self, note: &Note) -> BarPosition {
+        self.meter.position(note.onset_tick as f64)
+    }
+
+    /// Quarter notes from the start of the file to a note's onset.
+    pub fn onset_beat(&self, note: &Note) -> f64 {
+        self.tempo.tick_to_beat(note.onset_tick as f64)
+    }
+
+    /// The beats of the time signatures from the start of the score to the end of its last note, for a click track.
+    pub fn beats(&self) -> Vec<ScoreBeat> {
+        let end = self.notes.iter().map(|note| note.offset_tick).max().unwrap_or(0);
+        let beats = self.meter.beats_until(end).into_iter();
+        beats
+            .map(|beat| ScoreBeat {
+                tick: beat.tick,
+                second: self.tempo.tick_to_seconds(beat.tick),
+                bar: beat.bar,
+                beat: beat.beat,
+            })
+            .collect()
     }
 
     /// Time of the last note's end.

@@ -1,0 +1,98 @@
+//! `agogic align`: the main road.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use super::args::{AlignArgs, WritingArgs};
+use super::summary::{Summary, to_json};
+use crate::atomic_file::write_bytes_atomically;
+use crate::error::{Error, Result};
+use crate::evaluation::{BeatClock, GroundTruth, Metrics, TimeMap, evaluate, read_ground_truth};
+use crate::export::{ExportInput, Format};
+use crate::job::JobContext;
+use crate::pipeline::{Outcome, align_files};
+use crate::score::Score;
+
+pub(super) fn run(ctx: &JobContext, quiet: bool, args: &AlignArgs) -> Result<()> {
+    let begun = Instant::now();
+    let settings = args.settings.settings()?;
+    let targets = targets(&args.output, &args.plot, &args.writing)?;
+    let stdout_format = args.writing.format_for(None)?;
+    let truth = args.truth.as_deref().map(|truth| read_truth(truth, &args.score)).transpose()?;
+    let outcome = align_files(ctx, &args.audio, &args.score, &settings)?;
+    let metrics = truth.as_ref().map(|truth| measure(&outcome, truth));
+    let input = export_input(&outcome, truth.as_ref(), metrics.as_ref());
+    write_targets(ctx, &targets, &input)?;
+    let to_stdout = targets.is_empty() && !args.json;
+    if to_stdout {
+        super::print(&stdout_format.exporter().render(&input)?)?;
+    }
+    let written: Vec<PathBuf> = targets.into_iter().map(|(path, _)| path).collect();
+    let summary = Summary::new(&outcome, metrics.as_ref(), &written, begun.elapsed().as_secs_f64());
+    if args.json {
+        super::print(format!("{}\n", to_json(&summary)).as_bytes())?;
+    } else if to_stdout && !quiet {
+        // Results belong to stdout, words about them to stderr, unless the words are all there is.
+        eprintln!("{}", summary.text());
+    } else if !quiet {
+        super::print(format!("{}\n", summary.text()).as_bytes())?;
+    }
+    Ok(())
+}
+
+/// A ground truth of a score; one that counts beats is read by the score's own clock.
+pub(super) fn read_truth(truth: &Path, score: &Path) -> Result<GroundTruth> {
+    read_ground_truth(truth, Some(&BeatClock::of_score(&Score::read(score)?)))
+}
+
+/// The metrics of an outcome.
+pub(super) fn measure(outcome: &Outcome, truth: &GroundTruth) -> Metrics {
+    evaluate(&TimeMap::of_alignment(&outcome.score, &outcome.alignment), truth)
+}
+
+/// What the exporters are given of an outcome.
+pub(super) fn export_input<'a>(
+    outcome: &'a Outcome,
+    reference: Option<&'a GroundTruth>,
+    metrics: Option<&'a Metrics>,
+) -> ExportInput<'a> {
+    ExportInput {
+        reference,
+        metrics,
+        recording_rate: outcome.recording_rate,
+        ..ExportInput::new(&outcome.score, &outcome.alignment)
+    }
+}
+
+/// Every file to write with its format, checked before the work begins.
+fn targets(outputs: &[PathBuf], plots: &[PathBuf], writing: &WritingArgs) -> Result<Vec<(PathBuf, Format)>> {
+    let mut targets = Vec::new();
+    for path in outputs {
+        targets.push((path.clone(), writing.format_for(Some(path))?));
+    }
+    for path in plots {
+        match Format::from_extension(path) {
+            Ok(format @ (Format::Png | Format::Svg)) => targets.push((path.clone(), format)),
+            _ => return Err(Error::invalid("--plot", path.display(), "a .png or .svg file")),
+        }
+    }
+    for (path, _) in &targets {
+        let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        if !folder.is_dir() {
+            let source = std::io::Error::new(std::io::ErrorKind::NotFound, "the folder does not exist");
+            return Err(Error::io("write", path, source));
+        }
+    }
+    Ok(targets)
+}
+
+/// Renders everything first, so that a failure writes nothing, then writes each file whole.
+fn write_targets(ctx: &JobContext, targets: &[(PathBuf, Format)], input: &ExportInput<'_>) -> Result<()> {
+    let rendered: Vec<Vec<u8>> =
+        targets.iter().map(|(_, format)| format.exporter().render(input)).collect::<Result<_>>()?;
+    ctx.check()?;
+    for ((path, _), bytes) in targets.iter().zip(&rendered) {
+        write_bytes_atomically(path, bytes)?;
+    }
+    Ok(())
+}

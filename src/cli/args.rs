@@ -1,0 +1,327 @@
+//! What was typed, as clap reads it, and how it becomes validated settings.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::config::{AlignerKind, Anchor, FeatureKind, Settings, SlopeLimits};
+use crate::error::{Error, Result};
+use crate::export::Format;
+
+/// Align a recording of a performance with its score.
+#[derive(Debug, Parser)]
+#[command(name = "agogic", version, about, max_term_width = 100)]
+#[command(
+    after_help = "Without a command the window opens. Exit codes: 0 done, 1 failed, 2 wrong usage, 130 cancelled."
+)]
+pub struct Cli {
+    /// Say nothing but results and errors.
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Find where every note of a score is in a recording.
+    Align(AlignArgs),
+    /// Compare an alignment with a ground truth.
+    Evaluate(EvaluateArgs),
+    /// Play a score into a WAV file.
+    Synth(SynthArgs),
+    /// Write the features of a recording or a score.
+    Features(FeaturesArgs),
+    /// Align many pairs listed in a CSV file (audio,score[,truth]).
+    Batch(BatchArgs),
+    /// Write the built-in demo piece: performance, score and ground truth.
+    Demo(DemoArgs),
+    /// Run the benchmarks.
+    Bench(BenchArgs),
+    /// List the formats that results can be written in.
+    Formats,
+    /// Print a completion script for a shell.
+    Completions {
+        /// bash, zsh, fish, elvish or powershell.
+        shell: clap_complete::Shell,
+    },
+}
+
+/// `agogic align`.
+#[derive(Debug, Args)]
+pub struct AlignArgs {
+    /// The recording: WAV, FLAC, MP3, Ogg Vorbis, AAC/M4A, AIFF, CAF, MKV/WebM.
+    pub audio: PathBuf,
+    /// The score: a Standard MIDI File.
+    pub score: PathBuf,
+    /// Where to write, the format taken from the extension; may be given several times. Default: CSV on stdout.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Vec<PathBuf>,
+    /// How to write.
+    #[command(flatten)]
+    pub writing: WritingArgs,
+    /// How to align.
+    #[command(flatten)]
+    pub settings: SettingsArgs,
+    /// A ground truth to measure the result against.
+    #[arg(long, value_name = "FILE")]
+    pub truth: Option<PathBuf>,
+    /// Draw warp, tempo and aligned piano roll into a .png or .svg file; may be given several times.
+    #[arg(long, value_name = "FILE")]
+    pub plot: Vec<PathBuf>,
+    /// Print a summary as JSON on stdout: durations, notes, confidence, metrics, times by stage, peak memory.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// How results are written.
+#[derive(Debug, Args)]
+pub struct WritingArgs {
+    /// Format of the output, whatever its extension; `agogic formats` lists them.
+    #[arg(long, value_parser = parse_format, value_name = "NAME")]
+    pub format: Option<Format>,
+    /// One CSV row per score change point, or per note.
+    #[arg(long, value_enum, default_value = "change")]
+    pub per: PerArg,
+}
+
+/// How to align.
+#[derive(Debug, Args)]
+pub struct SettingsArgs {
+    /// Which features are compared.
+    #[arg(long, value_enum, default_value = "cqt")]
+    pub features: FeaturesArg,
+    /// Learned feature extractor: none, a name or a file.
+    #[arg(long, default_value = "none", value_name = "none|NAME|FILE")]
+    pub extractor: String,
+    /// Which algorithm finds the warp.
+    #[arg(long, value_enum, default_value = "gdtw")]
+    pub aligner: AlignerArg,
+    /// Samples between feature frames, at 22,050 Hz.
+    #[arg(long, default_value_t = 1024, value_name = "N")]
+    pub hop: usize,
+    /// Weight of the tempo regulariser (default: what suits the features).
+    #[arg(long, value_name = "F")]
+    pub lambda: Option<f64>,
+    /// Slope limits, relative to the overall tempo ratio.
+    #[arg(long, value_parser = parse_slope, value_name = "MIN:MAX")]
+    pub slope: Option<SlopeLimits>,
+    /// How far the warp may stray from the coarse one, in seconds.
+    #[arg(long, value_name = "SECONDS")]
+    pub band: Option<f64>,
+    /// The recording holds more, or less, than the score: leave its ends free.
+    #[arg(long)]
+    pub subsequence: bool,
+    /// Fix a moment: this score time is at this performance time (seconds); may be given several times.
+    #[arg(long, value_parser = parse_anchor, value_name = "SCORE_S=PERF_S")]
+    pub anchor: Vec<Anchor>,
+    /// SoundFont (.sf2) to play the score with (default: the built-in piano).
+    #[arg(long, value_name = "FILE")]
+    pub soundfont: Option<PathBuf>,
+}
+
+/// `agogic evaluate`.
+#[derive(Debug, Args)]
+pub struct EvaluateArgs {
+    /// An alignment written by `agogic align` (CSV or JSON) or Thickstun text.
+    pub prediction: PathBuf,
+    /// The ground truth.
+    pub truth: PathBuf,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `agogic synth`.
+#[derive(Debug, Args)]
+pub struct SynthArgs {
+    /// The score: a Standard MIDI File.
+    #[arg(required_unless_present = "list_soundfonts")]
+    pub score: Option<PathBuf>,
+    /// The WAV file to write.
+    #[arg(long, short, value_name = "OUT.wav", required_unless_present = "list_soundfonts")]
+    pub output: Option<PathBuf>,
+    /// SoundFont (.sf2) to play it with (default: the built-in piano).
+    #[arg(long, value_name = "FILE")]
+    pub soundfont: Option<PathBuf>,
+    /// List the SoundFonts found on this system and stop.
+    #[arg(long)]
+    pub list_soundfonts: bool,
+}
+
+/// `agogic features`.
+#[derive(Debug, Args)]
+pub struct FeaturesArgs {
+    /// A recording, or a score (which is played first).
+    pub input: PathBuf,
+    /// The .csv or .npy file to write.
+    #[arg(long, short, value_name = "OUT.csv|.npy")]
+    pub output: PathBuf,
+    /// Which features.
+    #[arg(long, value_enum, default_value = "cqt")]
+    pub features: FeaturesArg,
+    /// Samples between frames, at 22,050 Hz.
+    #[arg(long, default_value_t = 1024, value_name = "N")]
+    pub hop: usize,
+    /// SoundFont (.sf2) to play a score with.
+    #[arg(long, value_name = "FILE")]
+    pub soundfont: Option<PathBuf>,
+}
+
+/// `agogic batch`.
+#[derive(Debug, Args)]
+pub struct BatchArgs {
+    /// CSV file with the columns audio, score and optionally truth; paths are relative to its folder.
+    pub manifest: PathBuf,
+    /// Folder for the results.
+    #[arg(long, value_name = "DIR")]
+    pub out_dir: PathBuf,
+    /// How many pairs to align at once (default: one per processor).
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<usize>,
+    /// How to write.
+    #[command(flatten)]
+    pub writing: WritingArgs,
+    /// How to align.
+    #[command(flatten)]
+    pub settings: SettingsArgs,
+    /// Print the table as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `agogic demo`.
+#[derive(Debug, Args)]
+pub struct DemoArgs {
+    /// Folder to write to; made if it does not exist.
+    pub dir: PathBuf,
+}
+
+/// `agogic bench`.
+#[derive(Debug, Args)]
+pub struct BenchArgs {
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// Solve the stored problems of a folder (problems.csv beside .f32 files) instead.
+    #[arg(long, value_name = "DIR")]
+    pub problems: Option<PathBuf>,
+}
+
+/// What a CSV row stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PerArg {
+    /// Every distinct onset or offset of the score.
+    Change,
+    /// Every note.
+    Note,
+}
+
+/// Names of the features.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FeaturesArg {
+    /// Constant-Q spectrum.
+    Cqt,
+    /// Pitch classes.
+    Chroma,
+    /// Mel bands.
+    Mel,
+}
+
+impl From<FeaturesArg> for FeatureKind {
+    fn from(arg: FeaturesArg) -> Self {
+        match arg {
+            FeaturesArg::Cqt => Self::Cqt,
+            FeaturesArg::Chroma => Self::Chroma,
+            FeaturesArg::Mel => Self::Mel,
+        }
+    }
+}
+
+/// Names of the aligners.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum AlignerArg {
+    /// Continuous-time, regularised time warping.
+    Gdtw,
+    /// Classic dynamic time warping.
+    Dtw,
+}
+
+impl WritingArgs {
+    /// The format for a file, or for stdout.
+    pub fn format_for(&self, output: Option<&Path>) -> Result<Format> {
+        let format = match (self.format, output) {
+            (Some(format), _) => format,
+            (None, Some(path)) => Format::from_extension(path)?,
+            (None, None) => Format::Csv,
+        };
+        Ok(if format == Format::Csv && self.per == PerArg::Note { Format::NotesCsv } else { format })
+    }
+}
+
+impl SettingsArgs {
+    /// The settings that were typed, checked.
+    pub fn settings(&self) -> Result<Settings> {
+        if self.extractor != "none" {
+            return Err(Error::invalid(
+                "--extractor",
+                &self.extractor,
+                "\"none\": this version ships no learned extractor",
+            ));
+        }
+        let settings = Settings {
+            features: self.features.into(),
+            aligner: match self.aligner {
+                AlignerArg::Gdtw => AlignerKind::Gdtw,
+                AlignerArg::Dtw => AlignerKind::Dtw,
+            },
+            hop: self.hop,
+            lambda: self.lambda,
+            slope: self.slope,
+            band_s: self.band,
+            subsequence: self.subsequence,
+            anchors: self.anchor.clone(),
+            soundfont: self.soundfont.clone(),
+        };
+        settings.validate()?;
+        Ok(settings)
+    }
+}
+
+fn parse_slope(text: &str) -> std::result::Result<SlopeLimits, String> {
+    let parsed = text.split_once(':').and_then(|(min, max)| Some((min.parse().ok()?, max.parse().ok()?)));
+    let (min, max) = parsed.ok_or("expected MIN:MAX, such as 0.5:2")?;
+    Ok(SlopeLimits { min, max })
+}
+
+fn parse_anchor(text: &str) -> std::result::Result<Anchor, String> {
+    let parsed = text.split_once('=').and_then(|(score, perf)| Some((score.parse().ok()?, perf.parse().ok()?)));
+    let (score_s, performance_s) = parsed.ok_or("expected SCORE_SECONDS=PERFORMANCE_SECONDS, such as 12.5=14.02")?;
+    Ok(Anchor { score_s, performance_s })
+}
+
+fn parse_format(text: &str) -> std::result::Result<Format, String> {
+    Format::by_name(text).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn anchors_and_slopes_are_parsed_and_nonsense_is_explained() {
+        assert_eq!(parse_anchor("1.5=2").unwrap(), Anchor { score_s: 1.5, performance_s: 2.0 });
+        assert!(parse_anchor("1.5").unwrap_err().contains("SCORE_SECONDS=PERFORMANCE_SECONDS"));
+        assert_eq!(parse_slope("0.5:2").unwrap(), SlopeLimits { min: 0.5, max: 2.0 });
+        assert!(parse_slope("2").is_err());
+    }
+}

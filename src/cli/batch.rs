@@ -1,0 +1,118 @@
+//! `agogic batch`: many pairs, one table. A bad row is reported and the rest go on; a second run resumes.
+
+mod manifest;
+mod record;
+
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::align;
+use super::args::BatchArgs;
+use crate::atomic_file::write_bytes_atomically;
+use crate::config::Settings;
+use crate::error::{Error, Result};
+use crate::evaluation::{PieceResult, Report};
+use crate::export::Format;
+use crate::job::JobContext;
+use crate::pipeline::align_files;
+use manifest::Row;
+use record::Record;
+
+pub(super) fn run(ctx: &JobContext, quiet: bool, args: &BatchArgs) -> Result<()> {
+    let plan =
+        Plan { settings: args.settings.settings()?, format: args.writing.format_for(None)?, out_dir: &args.out_dir };
+    if args.jobs == Some(0) {
+        return Err(Error::invalid("--jobs", 0, "at least 1"));
+    }
+    let rows = manifest::read(&args.manifest)?;
+    std::fs::create_dir_all(&args.out_dir).map_err(|source| Error::io("create", &args.out_dir, source))?;
+    let jobs = args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+    let outcomes = run_all(ctx, quiet, &plan, &rows, jobs);
+    ctx.check()?;
+    report(&rows, outcomes, args.json)
+}
+
+struct Plan<'a> {
+    settings: Settings,
+    format: Format,
+    out_dir: &'a Path,
+}
+
+/// Runs the rows on `jobs` threads; each takes the next row when it is free.
+fn run_all(ctx: &JobContext, quiet: bool, plan: &Plan<'_>, rows: &[Row], jobs: usize) -> Vec<Option<Result<Record>>> {
+    let next = AtomicUsize::new(0);
+    let done = AtomicUsize::new(0);
+    let outcomes: Vec<Mutex<Option<Result<Record>>>> = rows.iter().map(|_| Mutex::new(None)).collect();
+    std::thread::scope(|scope| {
+        for worker in 0..jobs.min(rows.len()) {
+            let work = || {
+                while let Some(row) = rows.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if ctx.is_cancelled() {
+                        break;
+                    }
+                    let outcome = run_row(&ctx.quiet(), plan, row);
+                    let finished = done.fetch_add(1, Ordering::Relaxed) + 1;
+                    tell(quiet, finished, rows.len(), row, &outcome);
+                    if let Ok(mut slot) = outcomes[row.index].lock() {
+                        *slot = Some(outcome);
+                    }
+                }
+            };
+            // Without a thread of its own the work is done by those that could be started, or below.
+            let _ = std::thread::Builder::new().name(format!("batch {worker}")).spawn_scoped(scope, work);
+        }
+    });
+    outcomes.into_iter().map(|slot| slot.into_inner().unwrap_or(None)).collect()
+}
+
+fn tell(quiet: bool, finished: usize, total: usize, row: &Row, outcome: &Result<Record>) {
+    match outcome {
+        Err(error) => eprintln!("agogic: [{finished}/{total}] {}: {error}", row.name),
+        Ok(record) if !quiet => eprintln!("[{finished}/{total}] {}: {}", row.name, record.describe()),
+        Ok(_) => {}
+    }
+}
+
+fn run_row(ctx: &JobContext, plan: &Plan<'_>, row: &Row) -> Result<Record> {
+    let output = plan.out_dir.join(format!("{}.{}", row.name, plan.format.extension()));
+    let record_path = plan.out_dir.join(format!("{}.record.json", row.name));
+    let inputs = record::Inputs::of(row, &plan.settings, plan.format)?;
+    if let Some(record) = Record::read(&record_path).filter(|record| record.inputs == inputs && output.is_file()) {
+        return Ok(Record { resumed: true, ..record });
+    }
+    let truth = row.truth.as_deref().map(|truth| align::read_truth(truth, &row.score)).transpose()?;
+    let outcome = align_files(ctx, &row.audio, &row.score, &plan.settings)?;
+    let metrics = truth.as_ref().map(|truth| align::measure(&outcome, truth));
+    let input = align::export_input(&outcome, truth.as_ref(), metrics.as_ref());
+    write_bytes_atomically(&output, &plan.format.exporter().render(&input)?)?;
+    let record = Record::new(inputs, &outcome, metrics);
+    write_bytes_atomically(&record_path, super::summary::to_json(&record).as_bytes())?;
+    Ok(record)
+}
+
+/// Prints the table; fails if any row failed.
+fn report(rows: &[Row], outcomes: Vec<Option<Result<Record>>>, json: bool) -> Result<()> {
+    let mut pieces = Vec::new();
+    let mut failed = 0;
+    for (row, outcome) in rows.iter().zip(outcomes) {
+        match outcome {
+            Some(Ok(Record { metrics: Some(metrics), .. })) => {
+                pieces.push(PieceResult { name: row.name.clone(), metrics })
+            }
+            Some(Ok(_)) => {}
+            _ => failed += 1,
+        }
+    }
+    let report = Report::new(pieces);
+    if json {
+        super::print(format!("{}\n", super::summary::to_json(&report)).as_bytes())?;
+    } else if !report.pieces.is_empty() {
+        super::print(report.to_markdown().as_bytes())?;
+    }
+    if failed > 0 {
+        let cause = format!("{failed} of {} pairs failed", rows.len());
+        return Err(Error::unsuitable("batch", cause, "see the messages above; a second run does only those again"));
+    }
+    Ok(())
+}

@@ -1,0 +1,19 @@
+//! `agogic synth`: a score as sound.
+
+use super::args::SynthArgs;
+use crate::audio::write_wav;
+use crate::error::Result;
+use crate::job::JobContext;
+use crate::score::{Score, SoundFont, SynthParams, synthesise, system_soundfonts};
+
+pub(super) fn run(ctx: &JobContext, args: &SynthArgs) -> Result<()> {
+    if args.list_soundfonts {
+        let listed = system_soundfonts().iter().map(|path| format!("{}\n", path.display())).collect::<String>();
+        return super::print(listed.as_bytes());
+    }
+    let (Some(score), Some(output)) = (&args.score, &args.output) else { return Ok(()) };
+    let score = Score::read(score)?;
+    let params = SynthParams { soundfont: SoundFont::load(args.soundfont.as_deref())?, ..SynthParams::default() };
+    let clip = synthesise(ctx, &score, &params)?;
+    write_wav(output, &clip)
+}

@@ -1,0 +1,154 @@
+//! The frame stage: the score is played at the recording's tempo, both become features, DTW or GDTW aligns the frames.
+
+use crate::alignment::Warp;
+use crate::alignment::cost::{Band, LocalCost, local_cost};
+use crate::alignment::dtw::{DtwParams, Ends, PathReading, dtw};
+use crate::alignment::gdtw::{Problem, SolveOptions, Workspace, solve};
+use crate::audio::AudioClip;
+use crate::config::{AlignerKind, Settings};
+use crate::error::Result;
+use crate::features::{FeatureParams, FeatureSeq, extract, rescaled};
+use crate::job::JobContext;
+use crate::score::{Score, SoundFont, SynthParams, synthesise_mapped};
+use crate::start::Start;
+
+use super::Stopwatch;
+use super::retiming::Retiming;
+
+/// How far the warp may stray from the rough one at first; it widens where the path touches the edge.
+const FIRST_BAND_S: f64 = 1.5;
+/// The band doubles at most this often: from 1.5 to 12 seconds.
+const MOST_WIDENINGS: usize = 3;
+/// A path nearer to the edge than this share of the band touches it.
+const TOUCHING: f64 = 0.9;
+
+/// Refines the rough start to a warp with one knot per frame of the synthesised score.
+pub(super) fn refine(
+    ctx: &JobContext,
+    recording: &AudioClip,
+    score: &Score,
+    start: &Start,
+    settings: &Settings,
+    watch: &mut Stopwatch,
+) -> Result<Warp> {
+    let retiming = Retiming::new(start, &settings.anchors)?;
+    let params = FeatureParams { kind: settings.features, hop: settings.hop };
+    let soundfont = SoundFont::load(settings.soundfont.as_deref())?;
+    let expected = {
+        let synth = SynthParams { soundfont, ..SynthParams::default() };
+        let to_clip = |score_s| retiming.to_clip(score_s);
+        let played = watch.time("playing the score", || synthesise_mapped(ctx, score, &synth, &to_clip))?;
+        watch.time("features of the score", || extract(ctx, &played, &params))?
+    };
+    let actual = watch.time("features of the recording", || extract(ctx, recording, &params))?;
+    let (expected, actual) = (rescaled(expected, settings.features), rescaled(actual, settings.features));
+    let frames = Frames::new(&expected, &retiming, start)?;
+    let times = watch.time("aligning frames", || match settings.aligner {
+        AlignerKind::Gdtw => gdtw_times(ctx, &frames, &actual, settings),
+        AlignerKind::Dtw => dtw_times(ctx, &frames, &actual, settings),
+    })?;
+    let knots = frames.times_s.iter().map(|&time| retiming.to_score(time)).collect();
+    Warp::new(knots, times)
+}
+
+/// The frames of the synthesised score, at the performance times where the rough start expects them.
+struct Frames {
+    times_s: Vec<f64>,
+    features: FeatureSeq,
+    /// Frames that the user fixed.
+    anchors: Vec<(usize, f64)>,
+}
+
+impl Frames {
+    /// Keeps the frames that the recording covers and adds one exactly at each anchor.
+    fn new(expected: &FeatureSeq, retiming: &Retiming, start: &Start) -> Result<Self> {
+        let (first, last) = (retiming.to_performance(start.covered_s.0), retiming.to_performance(start.covered_s.1));
+        let mut times: Vec<(f64, Option<f64>)> = Vec::new();
+        for &clip_s in &expected.times {
+            let time = retiming.clip_to_performance(clip_s);
+            if (first..=last).contains(&time) {
+                times.push((time, None));
+            }
+        }
+        for anchor in retiming.anchors() {
+            let time = retiming.to_performance(anchor.score_s);
+            // A frame closer than this to an anchor gives way to it: two knots at one moment would be singular.
+            times.retain(|(other, fixed)| fixed.is_some() || (other - time).abs() > 1e-3);
+            times.push((time, Some(anchor.performance_s)));
+        }
+        times.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut values = Vec::with_capacity(times.len() * expected.dim);
+        for (time, _) in &times {
+            expected.interpolate_into(retiming.performance_to_clip(*time), &mut values);
+        }
+        let anchors = times.iter().enumerate().filter_map(|(i, (_, fixed))| Some((i, (*fixed)?))).collect();
+        let times_s: Vec<f64> = times.iter().map(|(time, _)| *time).collect();
+        let features = FeatureSeq { times: times_s.clone(), values, dim: expected.dim };
+        Ok(Self { times_s, features, anchors })
+    }
+}
+
+fn gdtw_times(ctx: &JobContext, frames: &Frames, actual: &FeatureSeq, settings: &Settings) -> Result<Vec<f64>> {
+    let lambda = settings.lambda.unwrap_or_else(|| settings.features.default_lambda());
+    let mut problem = Problem::from_signals(frames.features.signal()?, actual.signal()?, lambda);
+    if let Some(slope) = settings.slope {
+        problem = problem.with_slope_limits(slope.min, slope.max);
+    }
+    problem = problem.with_anchors(&frames.anchors);
+    let (lower, upper) = (problem.lower.clone(), problem.upper.clone());
+    let mut workspace = Workspace::default();
+    let mut radius = vec![settings.band_s.unwrap_or(FIRST_BAND_S); frames.times_s.len()];
+    let mut widenings = if settings.band_s.is_some() { 0 } else { MOST_WIDENINGS };
+    loop {
+        problem.lower.clone_from(&lower);
+        problem.upper.clone_from(&upper);
+        let banded = problem.with_band(&frames.times_s, &radius);
+        let solution = solve(ctx, &banded, &SolveOptions::default(), &mut workspace)?;
+        if widenings == 0 || !widen_where_touched(&frames.times_s, &solution.phi, &mut radius) {
+            return Ok(solution.phi);
+        }
+        widenings -= 1;
+        problem = banded;
+    }
+}
+
+/// Doubles the band round the places where the path touches its edge; false if it does so nowhere.
+fn widen_where_touched(centre: &[f64], phi: &[f64], radius: &mut [f64]) -> bool {
+    let touched: Vec<usize> = (0..phi.len()).filter(|&i| (phi[i] - centre[i]).abs() > TOUCHING * radius[i]).collect();
+    let mut wider = radius.to_vec();
+    for &at in &touched {
+        let reach = 4.0 * radius[at];
+        let near =
+            centre.partition_point(|&t| t < centre[at] - reach)..centre.partition_point(|&t| t <= centre[at] + reach);
+        for index in near {
+            wider[index] = wider[index].max(2.0 * radius[at]);
+        }
+    }
+    radius.copy_from_slice(&wider);
+    !touched.is_empty()
+}
+
+fn dtw_times(ctx: &JobContext, frames: &Frames, actual: &FeatureSeq, settings: &Settings) -> Result<Vec<f64>> {
+    let radius = settings.band_s.unwrap_or(2.0 * FIRST_BAND_S);
+    let column = |time: f64| actual.times.partition_point(|&t| t < time).min(actual.frames() - 1);
+    let fixed: Vec<(usize, usize)> = frames.anchors.iter().map(|&(row, time)| (row, column(time))).collect();
+    let mut ranges = Vec::with_capacity(frames.times_s.len());
+    for (row, time) in frames.times_s.iter().enumerate() {
+        let earliest = fixed.iter().filter(|a| a.0 <= row).map(|a| a.1).max().unwrap_or(0);
+        let latest = fixed.iter().filter(|a| a.0 >= row).map(|a| a.1).min().unwrap_or(actual.frames() - 1);
+        let low = column(time - radius).clamp(earliest, latest);
+        let high = column(time + radius).clamp(earliest, latest);
+        ranges.push(low..high + 1);
+    }
+    let band = Band::from_ranges(actual.frames(), &ranges)?;
+    let cost = local_cost(ctx, &frames.features.signal()?, &actual.signal()?, LocalCost::SquaredEuclidean, &band)?;
+    let path = dtw(ctx, &cost, &DtwParams { ends: Ends::Subsequence, ..DtwParams::default() })?;
+    let warp = path.warp(&frames.times_s, &actual.times, PathReading::RunCentres)?;
+    let mut times: Vec<f64> = frames.times_s.iter().map(|&time| warp.at(time)).collect();
+    for &(row, time) in &frames.anchors {
+        times[row] = time;
+        times[..row].iter_mut().for_each(|t| *t = t.min(time));
+        times[row..].iter_mut().for_each(|t| *t = t.max(time));
+    }
+    Ok(times)
+}

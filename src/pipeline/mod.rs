@@ -1,0 +1,126 @@
+//! The one orchestration: from a recording and a score to an [`Alignment`].
+
+mod confidence;
+mod frame_stage;
+mod notes;
+mod retiming;
+mod timing;
+
+use std::path::Path;
+
+pub use timing::{StageTime, Stopwatch};
+
+use crate::alignment::Warp;
+use crate::audio::{self, AudioClip};
+use crate::config::Settings;
+use crate::error::{Error, Result};
+use crate::job::JobContext;
+use crate::result::{Alignment, MediaInfo, Provenance};
+use crate::score::Score;
+use crate::start;
+
+/// What [`align_files`] read and found.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// The score that was read.
+    pub score: Score,
+    /// The alignment.
+    pub alignment: Alignment,
+    /// Samples per second of the recording as it was stored.
+    pub recording_rate: u32,
+    /// How long each stage took.
+    pub times: Vec<StageTime>,
+}
+
+/// A recording or a score with the name that results and messages call it by.
+#[derive(Debug, Clone, Copy)]
+pub struct Named<'a, T> {
+    /// File name without its folder.
+    pub name: &'a str,
+    /// The content.
+    pub content: &'a T,
+}
+
+/// Reads both files and aligns them.
+pub fn align_files(ctx: &JobContext, recording: &Path, score: &Path, settings: &Settings) -> Result<Outcome> {
+    settings.validate()?;
+    let mut watch = Stopwatch::default();
+    let parsed = watch.time("score", || Score::read(score))?;
+    let decoded = watch.time("decoding", || audio::decode(ctx, recording))?;
+    let (recording, score) = (file_name(recording), file_name(score));
+    let recording = Named { name: &recording, content: &decoded.clip };
+    let alignment = align(ctx, recording, Named { name: &score, content: &parsed }, settings, &mut watch)?;
+    Ok(Outcome { score: parsed, alignment, recording_rate: decoded.source.sample_rate, times: watch.into_times() })
+}
+
+/// Aligns a decoded recording with a score.
+pub fn align(
+    ctx: &JobContext,
+    recording: Named<'_, AudioClip>,
+    score: Named<'_, Score>,
+    settings: &Settings,
+    watch: &mut Stopwatch,
+) -> Result<Alignment> {
+    settings.validate()?;
+    recording.content.check_usable(recording.name)?;
+    check_anchors(recording.content, score.content, settings)?;
+    let spectrum = watch.time("spectrum", || start::recording_spectrum(ctx, recording.content))?;
+    let start = watch.time("rough start", || start::find(ctx, &spectrum, score.content))?;
+    let warp = frame_stage::refine(ctx, recording.content, score.content, &start, settings, watch)?;
+    finish(recording, score, settings, &start, warp)
+}
+
+fn finish(
+    recording: Named<'_, AudioClip>,
+    score: Named<'_, Score>,
+    settings: &Settings,
+    start: &start::Start,
+    warp: Warp,
+) -> Result<Alignment> {
+    let judged = confidence::judge(start, score.content);
+    Ok(Alignment {
+        notes: notes::aligned_notes(score.content, &warp, judged.confidence),
+        tempo: notes::tempo_curve(score.content, &warp),
+        warp,
+        confidence: judged.confidence,
+        warnings: judged.warnings,
+        settings: settings.clone(),
+        provenance: Provenance {
+            program: concat!("agogic ", env!("CARGO_PKG_VERSION")).to_owned(),
+            recording: MediaInfo { name: recording.name.to_owned(), duration_s: recording.content.duration_s() },
+            score: MediaInfo { name: score.name.to_owned(), duration_s: score.content.end_s() },
+            soundfont: settings.soundfont.as_deref().map_or_else(|| "built-in piano".to_owned(), file_name),
+            extractor: None,
+        },
+    })
+}
+
+/// Anchors must lie within both files and go forward; anything else is told before the work begins.
+fn check_anchors(recording: &AudioClip, score: &Score, settings: &Settings) -> Result<()> {
+    let mut anchors = settings.anchors.clone();
+    anchors.sort_by(|a, b| a.score_s.total_cmp(&b.score_s));
+    for anchor in &anchors {
+        if !(0.0..=score.end_s()).contains(&anchor.score_s) {
+            let allowed = format!("within the score, 0 to {:.3} s", score.end_s());
+            return Err(Error::invalid("score time of an anchor", anchor.score_s, allowed));
+        }
+        if !(0.0..=recording.duration_s()).contains(&anchor.performance_s) {
+            let allowed = format!("within the recording, 0 to {:.3} s", recording.duration_s());
+            return Err(Error::invalid("performance time of an anchor", anchor.performance_s, allowed));
+        }
+    }
+    if let Some(pair) =
+        anchors.windows(2).find(|p| p[1].performance_s < p[0].performance_s || p[0].score_s == p[1].score_s)
+    {
+        let reason = format!(
+            "the anchors {}={} and {}={} contradict each other",
+            pair[0].score_s, pair[0].performance_s, pair[1].score_s, pair[1].performance_s
+        );
+        return Err(Error::Infeasible { reason });
+    }
+    Ok(())
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}

@@ -1,0 +1,35 @@
+//! Notes and tempo read off the warp.
+
+use crate::alignment::Warp;
+use crate::result::{AlignedNote, TempoPoint};
+use crate::score::Score;
+
+/// Every note at its place in the recording.
+pub(super) fn aligned_notes(score: &Score, warp: &Warp, confidence: f64) -> Vec<AlignedNote> {
+    let place = |note: &crate::score::Note| AlignedNote {
+        onset_s: warp.at(note.onset_s),
+        offset_s: warp.at(note.offset_s),
+        confidence,
+    };
+    score.notes.iter().map(place).collect()
+}
+
+/// The tempo from each quarter note to the next, over the score's sounding span.
+pub(super) fn tempo_curve(score: &Score, warp: &Warp) -> Vec<TempoPoint> {
+    let first = score.tempo.seconds_to_beat(score.first_onset_s()).floor() as i64;
+    let last = score.tempo.seconds_to_beat(score.end_s()).ceil() as i64;
+    let time_of = |beat: f64| warp.at(score.tempo.beat_to_seconds(beat));
+    (first..last)
+        .map(|beat| {
+            let (here, next) = (time_of(beat as f64), time_of((beat + 1) as f64));
+            TempoPoint {
+                score_beat: beat as f64,
+                performance_s: here,
+                beats_per_minute: 60.0 / (next - here).max(SHORTEST_BEAT_S),
+            }
+        })
+        .collect()
+}
+
+/// Keeps the tempo finite where the warp stands still: 6,000 beats per minute.
+const SHORTEST_BEAT_S: f64 = 0.01;

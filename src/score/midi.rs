@@ -1,0 +1,227 @@
+//! Reading Standard MIDI Files into a [`Score`].
+//!
+//! Decisions a reader of files in the wild has to take:
+//! - A note-off closes the earliest open note of its channel and pitch, within its own track.
+//! - A note that is never closed ends with its track; a note of no length gets [`SHORTEST_NOTE_S`].
+//! - The tracks of a format 2 file are played one after another, each with its own tempo and meter.
+//! - With SMPTE division a tick is a fixed time; the tempo at tick 0 then says what a beat is, later ones are ignored.
+//! - Channel 10 is percussion and is left out. The sustain pedal is kept apart and does not lengthen notes.
+
+use std::io::Read;
+use std::path::Path;
+
+use midly::Timing;
+
+use super::chunks::{Format, MidiChunks};
+use super::meter::{MeterMap, TimeSignature};
+use super::tempo::{DEFAULT_MICROS_PER_BEAT, Division, TempoChange, TempoMap};
+use super::track::{RawNote, TrackContent, read_track};
+use super::types::{Note, Score};
+use crate::error::{Error, Result};
+
+/// Length that a note without any gets, in seconds.
+pub const SHORTEST_NOTE_S: f64 = 0.02;
+
+/// Longest score that is accepted, in seconds.
+pub const LONGEST_SCORE_S: f64 = 3.0 * 3600.0;
+
+/// Largest MIDI file that is read, in bytes.
+pub const LARGEST_MIDI_BYTES: u64 = 32 << 20;
+
+/// Most notes, pedal moves and other changes that are accepted: fifty a second for hours.
+const MOST_EVENTS: usize = 1_000_000;
+
+/// Fastest tempo that is taken seriously, in microseconds per quarter note (3,000 beats per minute).
+const FASTEST_MICROS_PER_BEAT: u32 = 20_000;
+
+const EXPORT_AGAIN: &str = "export it again from the notation program";
+
+impl Score {
+    /// Reads a Standard MIDI File.
+    pub fn read(path: &Path) -> Result<Score> {
+        let file = std::fs::File::open(path).map_err(|e| Error::io("read", path, e))?;
+        let about = file.metadata().map_err(|e| Error::io("read", path, e))?;
+        if about.is_dir() {
+            return Err(Error::malformed(path, "this is a folder, not a MIDI file", "name a file inside it"));
+        }
+        let mut bytes = Vec::new();
+        // One byte more than allowed, so that `from_bytes` sees that it is too many, even from a pipe.
+        file.take(LARGEST_MIDI_BYTES + 1).read_to_end(&mut bytes).map_err(|e| Error::io("read", path, e))?;
+        Self::from_bytes(path, &bytes)
+    }
+
+    /// Reads a Standard MIDI File from memory; `name` stands in the error messages.
+    pub fn from_bytes(name: &Path, bytes: &[u8]) -> Result<Score> {
+        if bytes.len() as u64 > LARGEST_MIDI_BYTES {
+            let cause = format!("a MIDI file of more than {} MB is too large", LARGEST_MIDI_BYTES >> 20);
+            return Err(Error::limit(name, cause, "check that this is the score"));
+        }
+        let chunks = MidiChunks::parse(name, bytes)?;
+        let division = division_of(name, chunks.timing)?;
+        let content = gather(name, &chunks)?;
+        build(name, division, content)
+    }
+}
+
+fn division_of(name: &Path, timing: Timing) -> Result<Division> {
+    let division = match timing {
+        Timing::Metrical(ticks) => Division::PerBeat(ticks.as_int()),
+        Timing::Timecode(fps, subframes) => Division::PerSecond(f64::from(fps.as_f32()) * f64::from(subframes)),
+    };
+    match division {
+        Division::PerBeat(0) | Division::PerSecond(0.0) => {
+            Err(Error::malformed(name, "its header says zero ticks per beat", EXPORT_AGAIN))
+        }
+        legal => Ok(legal),
+    }
+}
+
+/// Reads every track and lays them side by side, or in sequence for format 2.
+fn gather(name: &Path, chunks: &MidiChunks<'_>) -> Result<TrackContent> {
+    let mut all = TrackContent::default();
+    for (index, bytes) in chunks.tracks.iter().enumerate() {
+        let start = if chunks.format == Format::Sequential { all.end_tick } else { 0 };
+        if start > 0 {
+            all.tempo.push(TempoChange { tick: start, micros_per_beat: DEFAULT_MICROS_PER_BEAT });
+            all.meter.push(TimeSignature { tick: start, numerator: 4, denominator: 4 });
+        }
+        let mut track = read_track(name, index, bytes, start)?;
+        if chunks.format == Format::Sequential {
+            track.lift_pedals();
+        }
+        all.append(track);
+        check_event_count(name, &all)?;
+    }
+    all.sort();
+    Ok(all)
+}
+
+fn check_event_count(name: &Path, content: &TrackContent) -> Result<()> {
+    if content.event_count() <= MOST_EVENTS {
+        return Ok(());
+    }
+    let cause = format!("the score has more than the {MOST_EVENTS} notes and changes accepted");
+    Err(Error::limit(name, cause, "check that this is the score, or split it"))
+}
+
+fn build(name: &Path, division: Division, mut content: TrackContent) -> Result<Score> {
+    if let Division::PerSecond(_) = division {
+        content.tempo.retain(|change| change.tick == 0);
+    }
+    let tempo = TempoMap::new(division, &content.tempo)?;
+    let meter = MeterMap::new(1.0 / tempo_beats_per_tick(&tempo), &content.meter);
+    let notes: Vec<Note> = content.notes.iter().map(|raw| timed(raw, &tempo)).collect();
+    let score = Score {
+        title: content.title,
+        notes,
+        tempo,
+        meter,
+        keys: content.keys,
+        pedal: content.pedal,
+        programs: content.programs,
+    };
+    check_notes(name, &score)?;
+    check_tempo(name, &score)?;
+    check_length(name, &score)?;
+    Ok(score)
+}
+
+fn tempo_beats_per_tick(tempo: &TempoMap) -> f64 {
+    tempo.tick_to_beat(1.0)
+}
+
+fn timed(raw: &RawNote, tempo: &TempoMap) -> Note {
+    let onset_s = tempo.tick_to_seconds(raw.onset_tick as f64);
+    let offset_tick = if raw.offset_tick > raw.onset_tick {
+        raw.offset_tick
+    } else {
+        let shortest = tempo.seconds_to_tick(onset_s + SHORTEST_NOTE_S).ceil() as u64;
+        shortest.max(raw.onset_tick + 1)
+    };
+    Note {
+        pitch: raw.pitch,
+        velocity: raw.velocity,
+        channel: raw.channel,
+        track: raw.track,
+        onset_tick: raw.onset_tick,
+        offset_tick,
+        onset_s,
+        offset_s: tempo.tick_to_seconds(offset_tick as f64),
+    }
+}
+
+fn check_notes(name: &Path, score: &Score) -> Result<()> {
+    let subject = name.display().to_string();
+    let Some(first) = score.notes.first() else {
+        return Err(Error::unsuitable(
+            subject,
+            "the score has no notes (percussion does not count)",
+            "choose a MIDI file with the notes of the piece",
+        ));
+    };
+    if score.notes.iter().all(|note| note.onset_tick == first.onset_tick) {
+        return Err(Error::unsuitable(
+            subject,
+            "all notes begin at the same time, and an alignment needs at least two different onset times",
+            "choose a longer score",
+        ));
+    }
+    Ok(())
+}
+
+fn check_tempo(name: &Path, score: &Score) -> Result<()> {
+    let end = score.notes.iter().map(|note| note.offset_tick).max().unwrap_or(0);
+    let mut changes = score.tempo.changes().take_while(|change| change.tick < end);
+    let Some(absurd) = changes.find(|change| change.micros_per_beat < FASTEST_MICROS_PER_BEAT) else {
+        return Ok(());
+    };
+    let bar = score.meter.position(absurd.tick as f64).bar;
+    let tempo = match absurd.micros_per_beat {
+        0 => "a tempo without duration".to_owned(),
+        micros => format!("a tempo of {} beats per minute", 60_000_000 / micros),
+    };
+    let fastest = 60_000_000 / FASTEST_MICROS_PER_BEAT;
+    let cause = format!("{tempo} stands in bar {bar}, where at most {fastest} are possible");
+    Err(Error::unsuitable(name.display().to_string(), cause, "correct the tempo mark"))
+}
+
+fn check_length(name: &Path, score: &Score) -> Result<()> {
+    let end = score.end_s();
+    if end <= LONGEST_SCORE_S {
+        return Ok(());
+    }
+    let (from, to) = longest_standstill(score);
+    let held = score.notes.iter().any(|note| note.onset_s <= from && note.offset_s >= to);
+    let bar = score.meter.position(score.tempo.seconds_to_tick(from)).bar;
+    let cause = format!(
+        "the score lasts {}, longer than the {} accepted; {} of {} begins in bar {bar} at {}",
+        clock(end),
+        clock(LONGEST_SCORE_S),
+        if held { "a held note" } else { "a rest" },
+        clock(to - from),
+        clock(from),
+    );
+    Err(Error::limit(name, cause, "shorten it there or split the score"))
+}
+
+/// The longest time in which no note begins or ends, the start of the score included.
+fn longest_standstill(score: &Score) -> (f64, f64) {
+    let mut previous = 0.0;
+    let mut longest = (0.0, 0.0);
+    for at in score.change_points_s() {
+        if at - previous > longest.1 - longest.0 {
+            longest = (previous, at);
+        }
+        previous = at;
+    }
+    longest
+}
+
+fn clock(seconds: f64) -> String {
+    let whole = seconds.round() as u64;
+    format!("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60)
+}
+
+#[cfg(test)]
+#[path = "midi_tests.rs"]
+mod tests;

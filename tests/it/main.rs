@@ -1,0 +1,5 @@
+//! One integration binary: the program as its users meet it, and the rules the code keeps.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+mod tidy;

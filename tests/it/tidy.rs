@@ -1,0 +1,115 @@
+//! The rules of ARCHITECTURE.md that a machine can check.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A file longer than this does too much.
+const LONGEST_FILE: usize = 500;
+
+/// Which top-level modules each one may use. What is not listed here may use everything below `cli` and `app`.
+const MAY_USE: &[(&str, &[&str])] = &[
+    ("error", &[]),
+    ("job", &["error"]),
+    ("time", &[]),
+    ("atomic_file", &["error"]),
+    ("alignment", &["error", "job"]),
+    ("audio", &["error", "job", "time", "atomic_file"]),
+    ("score", &["error", "job", "time", "audio"]),
+    ("features", &["error", "job", "time", "audio", "alignment"]),
+    ("start", &["error", "job", "time", "audio", "alignment", "score", "features"]),
+    ("config", &["error", "features"]),
+    ("result", &["alignment", "config"]),
+];
+
+fn source_files() -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|e| e == "rs") {
+                files.push(path);
+            }
+        }
+    }
+    files
+}
+
+fn module_of(path: &Path) -> String {
+    let relative = path.strip_prefix(Path::new(env!("CARGO_MANIFEST_DIR")).join("src")).unwrap();
+    let first = relative.components().next().unwrap().as_os_str().to_string_lossy().into_owned();
+    first.trim_end_matches(".rs").to_owned()
+}
+
+/// Modules named after `crate::` in code, test modules left out: an oracle may look anywhere.
+fn used_modules(text: &str) -> Vec<String> {
+    let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
+    let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+    let mut modules = Vec::new();
+    for line in lines {
+        for rest in line.split("crate::").skip(1) {
+            let name: String = rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+            if name.chars().next().is_some_and(char::is_lowercase) {
+                modules.push(name);
+            }
+        }
+    }
+    modules
+}
+
+#[test]
+fn modules_depend_only_on_what_stands_below_them() {
+    for path in source_files() {
+        if path.file_stem().is_some_and(|stem| stem.to_string_lossy().ends_with("tests")) {
+            continue;
+        }
+        let module = module_of(&path);
+        for used in used_modules(&fs::read_to_string(&path).unwrap()) {
+            if used == module {
+                continue;
+            }
+            let front = ["cli", "app"];
+            if front.contains(&used.as_str()) {
+                assert!(module == "main" || module == "cli", "{} uses {used}", path.display());
+            }
+            if let Some((_, allowed)) = MAY_USE.iter().find(|(name, _)| *name == module) {
+                assert!(allowed.contains(&used.as_str()), "{}: {module} may not use {used}", path.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn egui_stays_in_the_window_and_candle_in_the_extractor_and_training() {
+    for path in source_files() {
+        let text = fs::read_to_string(&path).unwrap();
+        let module = module_of(&path);
+        let code = || text.lines().filter(|line| !line.trim_start().starts_with("//"));
+        if module != "app" {
+            assert!(!code().any(|line| line.contains("egui::")), "{} uses egui", path.display());
+        }
+        if !["extractor", "training"].contains(&module.as_str()) {
+            assert!(!code().any(|line| line.contains("candle_core::")), "{} uses candle", path.display());
+        }
+    }
+}
+
+#[test]
+fn files_stay_readable() {
+    for path in source_files() {
+        let lines = fs::read_to_string(&path).unwrap().lines().count();
+        assert!(lines <= LONGEST_FILE, "{} has {lines} lines: give part of its job to another file", path.display());
+    }
+}
+
+#[test]
+fn nothing_is_left_unfinished() {
+    for path in source_files() {
+        let text = fs::read_to_string(&path).unwrap();
+        for word in [concat!("to", "do!("), concat!("unimpl", "emented!("), concat!("TO", "DO"), concat!("FIX", "ME")] {
+            assert!(!text.contains(word), "{} contains {word}", path.display());
+        }
+    }
+}

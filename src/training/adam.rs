@@ -67,6 +67,17 @@ impl Adam {
         self.steps
     }
 
+    /// What it remembers: mean gradients and mean squared gradients.
+    pub(super) fn memory(&self) -> (&[f32], &[f32]) {
+        (&self.means, &self.squares)
+    }
+
+    /// An optimiser that goes on from what another remembered.
+    pub(super) fn resume(params: AdamParams, steps: u64, means: Vec<f32>, squares: Vec<f32>) -> Result<Self> {
+        params.validate()?;
+        Ok(Self { params, steps, means, squares })
+    }
+
     /// Moves the parameters one step against the gradient. On an error nothing has changed.
     pub fn step(&mut self, parameters: &mut [f32], gradient: &[f32]) -> Result<()> {
         let count = self.means.len();

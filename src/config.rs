@@ -41,6 +41,8 @@ pub struct SlopeLimits {
 pub struct Settings {
     /// Which features are compared.
     pub features: FeatureKind,
+    /// Learned extractor on top of the features: the name of a shipped model or a file; `None`: the features themselves.
+    pub extractor: Option<String>,
     /// Which algorithm finds the warp.
     pub aligner: AlignerKind,
     /// Samples between feature frames at 22,050 Hz.
@@ -63,6 +65,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             features: FeatureKind::Cqt,
+            extractor: None,
             aligner: AlignerKind::Gdtw,
             hop: 1024,
             lambda: None,

@@ -51,6 +51,8 @@ pub struct SlopeLimits {
 pub struct Settings {
     /// Which features are compared.
     pub features: FeatureKind,
+    /// Learned extractor on top of the features: the name of a shipped model or a file; `None`: the features themselves.
+    pub extractor: Option<String>,
     /// Which algorithm finds the warp.
     pub aligner: AlignerKind,
     /// What follows the frames' alignment; `None`: onsets with GDTW, nothing with DTW.
@@ -75,6 +77,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             features: FeatureKind::Cqt,
+            extractor: None,
             aligner: AlignerKind::Gdtw,
             refine: None,
             hop: 1024,

@@ -12,6 +12,7 @@ pub mod demo;
 pub mod error;
 pub mod evaluation;
 pub mod export;
+pub mod extractor;
 pub mod features;
 pub mod job;
 pub mod onsets;
@@ -20,5 +21,6 @@ pub mod result;
 pub mod score;
 pub mod start;
 pub mod time;
+pub mod training;
 
 pub use error::{Error, Result};

@@ -5,6 +5,8 @@
 
 mod command;
 mod folder;
+#[cfg(test)]
+mod frame_time_tests;
 mod history;
 mod keys;
 mod panels;

@@ -4,9 +4,11 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::training_args::{ExperimentArgs, FineTuneArgs, ModelArgs, TrainArgs};
 use crate::config::{AlignerKind, Anchor, FeatureKind, Refinement, Settings, SlopeLimits};
 use crate::error::{Error, Result};
 use crate::export::Format;
+use crate::extractor::open_model;
 
 /// Align a recording of a performance with its score.
 #[derive(Debug, Parser)]
@@ -59,6 +61,14 @@ pub enum Command {
     Demo(DemoArgs),
     /// Run the benchmarks.
     Bench(BenchArgs),
+    /// Train a feature extractor on labelled pieces.
+    Train(TrainArgs),
+    /// Adapt an extractor to a few labelled pieces, such as another instrument.
+    FineTune(FineTuneArgs),
+    /// List, show or import feature extractors.
+    Model(ModelArgs),
+    /// Train and test all features with all methods, and print the tables.
+    Experiment(ExperimentArgs),
     /// List the formats that results can be written in.
     Formats,
     /// Print a completion script for a shell.
@@ -109,10 +119,10 @@ pub struct WritingArgs {
 /// How to align.
 #[derive(Debug, Args)]
 pub struct SettingsArgs {
-    /// Which features are compared.
-    #[arg(long, value_enum, default_value = "cqt")]
-    pub features: FeaturesArg,
-    /// Learned feature extractor: none, a name or a file.
+    /// Which features are compared (default: those of the extractor, else cqt).
+    #[arg(long, value_enum)]
+    pub features: Option<FeaturesArg>,
+    /// Learned feature extractor: none, a name or a file; `agogic model list` shows the names.
     #[arg(long, default_value = "none", value_name = "none|NAME|FILE")]
     pub extractor: String,
     /// Which algorithm finds the warp.
@@ -295,15 +305,19 @@ impl WritingArgs {
 impl SettingsArgs {
     /// The settings that were typed, checked.
     pub fn settings(&self) -> Result<Settings> {
-        if self.extractor != "none" {
-            return Err(Error::invalid(
-                "--extractor",
-                &self.extractor,
-                "\"none\": this version ships no learned extractor",
-            ));
+        let extractor = (self.extractor != "none").then(|| self.extractor.clone());
+        let learned = extractor.as_deref().map(|name| Ok::<_, Error>(open_model(name)?.card)).transpose()?;
+        let features = match (self.features, &learned) {
+            (Some(typed), _) => typed.into(),
+            (None, Some(card)) => card.features,
+            (None, None) => FeatureKind::Cqt,
+        };
+        if let Some(card) = &learned {
+            card.check_suits(features, self.hop)?;
         }
         let settings = Settings {
-            features: self.features.into(),
+            features,
+            extractor,
             aligner: match self.aligner {
                 AlignerArg::Gdtw => AlignerKind::Gdtw,
                 AlignerArg::Dtw => AlignerKind::Dtw,

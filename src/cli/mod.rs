@@ -6,10 +6,15 @@ mod batch;
 mod bench;
 mod demo;
 mod evaluate;
+mod experiment;
 mod features;
+mod fine_tune;
+mod model;
 mod progress;
 mod summary;
 mod synth;
+mod train;
+mod training_args;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -55,6 +60,10 @@ fn run(ctx: &JobContext, quiet: bool, command: Command) -> Result<()> {
         Command::Batch(args) => batch::run(ctx, quiet, &args),
         Command::Demo(args) => demo::run(quiet, &args),
         Command::Bench(args) => bench::run(ctx, &args),
+        Command::Train(args) => train::run(ctx, quiet, &args),
+        Command::FineTune(args) => fine_tune::run(ctx, quiet, &args),
+        Command::Model(args) => model::run(&args),
+        Command::Experiment(args) => experiment::run(ctx, quiet, &args),
         Command::Formats => print(format!("{}\n", Format::help()).as_bytes()),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -6,7 +6,8 @@ use crate::alignment::dtw::{DtwParams, Ends, PathReading, dtw};
 use crate::alignment::gdtw::{Problem, SolveOptions, WideningBand, Workspace, solve_in_band};
 use crate::audio::AudioClip;
 use crate::config::{AlignerKind, Settings};
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::extractor::{Side, open_model};
 use crate::features::{FeatureParams, FeatureSeq, extract, rescaled};
 use crate::job::JobContext;
 use crate::score::{Score, SoundFont, SynthParams, synthesise_mapped};
@@ -41,10 +42,22 @@ pub(super) fn refine(
         watch.time("features of the score", || extract(ctx, &played, &params))?
     };
     let actual = watch.time("features of the recording", || extract(ctx, recording, &params))?;
-    let (expected, actual) = (rescaled(expected, settings.features), rescaled(actual, settings.features));
+    let (mut expected, mut actual) = (rescaled(expected, settings.features), rescaled(actual, settings.features));
+    let mut lambda = settings.features.default_lambda();
+    if let Some(name) = &settings.extractor {
+        let extractor = open_model(name)?;
+        extractor.card.check_suits(settings.features, settings.hop)?;
+        lambda = extractor.card.lambda;
+        watch.time("learned features", || {
+            expected = extractor.extract(ctx, &expected, Side::Score)?;
+            actual = extractor.extract(ctx, &actual, Side::Performance)?;
+            Ok::<_, Error>(())
+        })?;
+    }
+    let lambda = settings.lambda.unwrap_or(lambda);
     let frames = Frames::new(&expected, &retiming, start)?;
     let times = watch.time("aligning frames", || match settings.aligner {
-        AlignerKind::Gdtw => gdtw_times(ctx, &frames, &actual, settings),
+        AlignerKind::Gdtw => gdtw_times(ctx, &frames, &actual, lambda, settings),
         AlignerKind::Dtw => dtw_times(ctx, &frames, &actual, settings),
     })?;
     let knots = frames.times_s.iter().map(|&time| retiming.to_score(time)).collect();
@@ -116,8 +129,13 @@ impl Frames {
     }
 }
 
-fn gdtw_times(ctx: &JobContext, frames: &Frames, actual: &FeatureSeq, settings: &Settings) -> Result<Vec<f64>> {
-    let lambda = settings.lambda.unwrap_or_else(|| settings.features.default_lambda());
+fn gdtw_times(
+    ctx: &JobContext,
+    frames: &Frames,
+    actual: &FeatureSeq,
+    lambda: f64,
+    settings: &Settings,
+) -> Result<Vec<f64>> {
     let mut problem = Problem::from_signals(frames.features.signal()?, actual.signal()?, lambda);
     if let Some(slope) = settings.slope {
         problem = problem.with_slope_limits(slope.min, slope.max);

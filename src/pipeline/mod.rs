@@ -106,7 +106,7 @@ fn finish(
             recording: MediaInfo { name: recording.name.to_owned(), duration_s: recording.content.duration_s() },
             score: MediaInfo { name: score.name.to_owned(), duration_s: score.content.end_s() },
             soundfont: settings.soundfont.as_deref().map_or_else(|| "built-in piano".to_owned(), file_name),
-            extractor: None,
+            extractor: settings.extractor.as_deref().map(|name| file_name(Path::new(name))),
         },
     })
 }

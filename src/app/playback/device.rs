@@ -25,10 +25,9 @@ impl Default for DeviceOutput {
 
 impl Output for DeviceOutput {
     fn start(&mut self, engine: &SharedEngine) -> Result<()> {
-        if let Some(stream) = self.stream.as_ref().filter(|_| !self.lost.load(Ordering::Relaxed)) {
-            if stream.play().is_ok() {
-                return Ok(());
-            }
+        let kept = self.stream.as_ref().filter(|_| !self.lost.load(Ordering::Relaxed));
+        if kept.is_some_and(|stream| stream.play().is_ok()) {
+            return Ok(());
         }
         self.stream = None;
         self.lost = Arc::default();

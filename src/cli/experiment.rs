@@ -1,0 +1,35 @@
+//! `agogic experiment`: the published comparison on one's own data.
+
+use super::training_args::ExperimentArgs;
+use crate::config::Settings;
+use crate::error::Result;
+use crate::job::JobContext;
+use crate::training::{Experiment, TrainParams, default_models, markdown, run_experiment};
+
+pub(super) fn run(ctx: &JobContext, quiet: bool, args: &ExperimentArgs) -> Result<()> {
+    let experiment = Experiment {
+        data: args.data.clone(),
+        more_tests: args.test.clone(),
+        features: args.features.iter().map(|&features| features.into()).collect(),
+        methods: args.methods.iter().map(|&method| method.into()).collect(),
+        params: TrainParams {
+            batch_size: args.common.batch,
+            epochs: args.epochs,
+            augmentation: args.common.augmentation(),
+            seed: args.common.seed,
+            ..TrainParams::default()
+        },
+        models: args.models.clone().unwrap_or_else(|| default_models(&args.data)),
+        cache: args.common.cache_folder(),
+        hop: Settings::default().hop,
+        output_dim: super::train::OUTPUT_DIM,
+    };
+    let tell = |message: &str| {
+        if !quiet {
+            eprintln!("{message}");
+        }
+    };
+    let rows = run_experiment(ctx, &experiment, &tell)?;
+    let text = if args.json { super::summary::to_json(&rows) + "\n" } else { markdown(&rows) };
+    super::print(text.as_bytes())
+}

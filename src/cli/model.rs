@@ -1,0 +1,62 @@
+//! `agogic model`: what feature extractors there are, and importing others.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use super::training_args::{ModelArgs, ModelCommand};
+use crate::error::{Error, Result};
+use crate::extractor::{ModelCard, import, open_model, shipped_cards, weights};
+
+pub(super) fn run(args: &ModelArgs) -> Result<()> {
+    let text = match &args.command {
+        ModelCommand::List { folder } => list(folder.as_deref())?,
+        ModelCommand::Show { model } => {
+            let card = open_model(model)?.card;
+            let json = serde_json::to_string_pretty(&card)
+                .map_err(|e| Error::malformed(model, format!("its card cannot be shown: {e}"), "report this"))?;
+            format!("{json}\n")
+        }
+        ModelCommand::Import { checkpoint, output } => {
+            let mut extractor = import(checkpoint)?;
+            extractor.card.name = output.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            weights::save(&extractor, output)?;
+            format!("{}\n", line(&extractor.card))
+        }
+    };
+    super::print(text.as_bytes())
+}
+
+fn list(folder: Option<&Path>) -> Result<String> {
+    let mut text = String::new();
+    for card in shipped_cards()? {
+        let _ = writeln!(text, "{}  (built in)", line(&card));
+    }
+    if let Some(folder) = folder {
+        let failed = |source| Error::io("read", folder, source);
+        let mut paths: Vec<_> = std::fs::read_dir(folder)
+            .map_err(failed)?
+            .map(|entry| entry.map(|e| e.path()))
+            .collect::<std::io::Result<_>>()
+            .map_err(failed)?;
+        paths.retain(|path| path.extension().is_some_and(|e| e == "safetensors"));
+        paths.sort();
+        for path in paths {
+            // One damaged model must not hide the others.
+            let about = weights::load(&path).map_or_else(|error| error.to_string(), |model| line(&model.card));
+            let _ = writeln!(text, "{about}  ({})", path.display());
+        }
+    }
+    if text.is_empty() {
+        text.push_str("no models: give a folder, or make one with `agogic train`\n");
+    }
+    Ok(text)
+}
+
+fn line(card: &ModelCard) -> String {
+    let measured = card.metrics.get("validation_time_err_ms");
+    let measured = measured.map_or_else(String::new, |ms| format!(", validation TimeErr {ms} ms"));
+    format!(
+        "{}: {:?}, hop {}, lambda {:.3}{measured}, licence {}",
+        card.name, card.features, card.hop, card.lambda, card.licence
+    )
+}

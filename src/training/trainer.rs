@@ -1,0 +1,386 @@
+//! The training loop: epochs of batches, a validation after each, the best kept, all of it resumable.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::adam::{Adam, AdamParams};
+use super::augmentation::Augmentation;
+use super::batch::{SliceBatch, batch_loss};
+use super::checkpoint::{Checkpoint, EpochRecord, Identity};
+use super::control::Control;
+use super::dataset::Piece;
+use super::epoch::{EpochSlices, training_plans};
+use super::method::Method;
+use super::parameters::Parameters;
+use super::slice_test::{SliceScores, TestSetup, test_slices};
+use super::slices::SliceParams;
+use crate::error::{Error, Result};
+use crate::extractor::Extractor;
+use crate::extractor::gru::InputGradient;
+use crate::job::JobContext;
+
+/// What is trained, and how.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct TrainParams {
+    /// The loss.
+    pub method: Method,
+    /// How slices are cut.
+    pub slices: SliceParams,
+    /// Slices per step.
+    pub batch_size: usize,
+    /// Most passes through the data.
+    pub epochs: usize,
+    /// Epochs without a better validation after which training ends.
+    pub patience: usize,
+    /// The optimiser.
+    pub optimiser: AdamParams,
+    /// Gradients longer than this are shortened to it: one wild slice must not undo an epoch.
+    pub longest_gradient: f64,
+    /// Whether λ is learned, too.
+    pub learns_lambda: bool,
+    /// What is redrawn every epoch; `None` trains on the recordings as they are.
+    pub augmentation: Option<Augmentation>,
+    /// Decides everything that is drawn.
+    pub seed: u64,
+}
+
+impl Default for TrainParams {
+    fn default() -> Self {
+        Self {
+            method: Method::DecDtw(super::losses::WarpLoss::TimeErr),
+            slices: SliceParams::default(),
+            batch_size: 5,
+            epochs: 20,
+            patience: 8,
+            optimiser: AdamParams::default(),
+            longest_gradient: 1.0,
+            learns_lambda: false,
+            augmentation: Some(Augmentation::default()),
+            seed: 1,
+        }
+    }
+}
+
+impl TrainParams {
+    fn validate(&self) -> Result<()> {
+        self.slices.validate()?;
+        if !(1..=4096).contains(&self.batch_size) {
+            return Err(Error::invalid("batch size", self.batch_size, "between 1 and 4096"));
+        }
+        if !(self.longest_gradient.is_finite() && self.longest_gradient > 0.0) {
+            return Err(Error::invalid("longest gradient", self.longest_gradient, "a number above zero"));
+        }
+        Ok(())
+    }
+}
+
+/// What a training tells while it runs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum TrainEvent {
+    /// A batch is done.
+    Step {
+        /// The epoch under way, from 1.
+        epoch: usize,
+        /// Batches of it that are done.
+        step: usize,
+        /// Batches that it has.
+        steps: usize,
+        /// Loss of the batch.
+        loss: f64,
+        /// How long the rest will take at this pace, if all epochs are needed.
+        left: Duration,
+    },
+    /// An epoch is done; 0 is the state before training.
+    Epoch {
+        /// Which.
+        epoch: usize,
+        /// What it brought.
+        record: EpochRecord,
+        /// Whether it is the best so far.
+        is_best: bool,
+    },
+}
+
+/// The pieces to learn from and the pieces to judge by.
+#[derive(Debug, Clone, Copy)]
+pub struct TrainingData<'a> {
+    /// To learn from.
+    pub training: &'a [Piece],
+    /// To choose the best epoch by; no score should be in both.
+    pub validation: &'a [Piece],
+}
+
+/// Where a training is kept while it runs.
+#[derive(Debug, Clone, Copy)]
+pub struct CheckpointPlace<'a> {
+    /// The file. If it exists, training goes on from it; when training ends, it is deleted.
+    pub path: &'a Path,
+    /// How often it is written; after each epoch it always is.
+    pub every: Duration,
+}
+
+/// A finished training.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trained {
+    /// The extractor of the best epoch. Its card has the λ that was learned, but no word about data and metrics.
+    pub extractor: Extractor,
+    /// Epoch 0 and all that were trained.
+    pub history: Vec<EpochRecord>,
+    /// Which was best.
+    pub best_epoch: usize,
+}
+
+/// Trains an extractor, or goes on with an interrupted training. The same seed, data and settings give the same bits,
+/// on any number of threads, interrupted or not.
+pub fn train(
+    ctx: &JobContext,
+    start: &Extractor,
+    data: TrainingData<'_>,
+    params: &TrainParams,
+    checkpoint: Option<CheckpointPlace<'_>>,
+    control: &Control,
+    observe: &dyn Fn(TrainEvent),
+) -> Result<Trained> {
+    params.validate()?;
+    let first = Parameters::of(start);
+    let run = Run { ctx, start, data, params, control, observe, identity: identity(&first, data, params) };
+    let stored = match checkpoint {
+        Some(place) => Checkpoint::read(place.path, &run.identity)?,
+        None => None,
+    };
+    let mut state = State::new(&first, stored, params)?;
+    if state.history.is_empty() {
+        run.finish_epoch(&mut state, 0.0)?;
+    }
+    let clock = Clock { begun: Instant::now(), from: run.progress(&state, 0.0) };
+    let mut saved = Instant::now();
+    while !run.is_finished(&state) {
+        let epoch = state.history.len();
+        let plans = training_plans(data.training, params, epoch);
+        if plans.is_empty() {
+            let remedy = "give longer pieces or shorter slices";
+            return Err(Error::unsuitable("the training data", "no slice fits into any piece", remedy));
+        }
+        let slices = EpochSlices { pieces: data.training, plans: &plans, params, epoch, kind: start.card.features };
+        let steps = plans.len().div_ceil(params.batch_size);
+        while (state.step as usize) < steps {
+            control.wait(ctx)?;
+            run.step(&mut state, &slices)?;
+            let share = state.step as f64 / steps as f64;
+            run.tell(&state, steps, clock.left(run.progress(&state, share)), share)?;
+            if let Some(place) = checkpoint.filter(|place| saved.elapsed() >= place.every) {
+                state.checkpoint().write(place.path, &run.identity)?;
+                saved = Instant::now();
+            }
+        }
+        let mean = state.loss_sum / steps as f64;
+        run.finish_epoch(&mut state, mean)?;
+        if let Some(place) = checkpoint {
+            state.checkpoint().write(place.path, &run.identity)?;
+        }
+    }
+    let best = state.checkpoint().best_epoch();
+    let parameters = state.best;
+    let mut card = start.card.clone();
+    if params.learns_lambda {
+        card.lambda = parameters.lambda();
+    }
+    let trained = Trained { extractor: parameters.extractor(card)?, history: state.history, best_epoch: best };
+    if let Some(place) = checkpoint {
+        // Done: a file that stays behind would only make the next training return at once.
+        let _ = std::fs::remove_file(place.path);
+    }
+    Ok(trained)
+}
+
+/// What changes while training.
+struct State {
+    parameters: Parameters,
+    best: Parameters,
+    optimiser: Adam,
+    step: u64,
+    loss_sum: f64,
+    last_loss: f64,
+    history: Vec<EpochRecord>,
+}
+
+impl State {
+    fn new(first: &Parameters, stored: Option<Checkpoint>, params: &TrainParams) -> Result<Self> {
+        let Some(stored) = stored else {
+            let optimiser = Adam::new(params.optimiser, first.values.len())?;
+            let (parameters, best) = (first.clone(), first.clone());
+            return Ok(Self {
+                parameters,
+                best,
+                optimiser,
+                step: 0,
+                loss_sum: 0.0,
+                last_loss: 0.0,
+                history: Vec::new(),
+            });
+        };
+        let Checkpoint { step, loss_sum, optimiser_steps, history, parameters, best_parameters, means, squares } =
+            stored;
+        let fits = |values| {
+            let cause = "the checkpoint holds another number of parameters";
+            first.with_values(values).ok_or_else(|| Error::unsuitable("training", cause, "delete the checkpoint"))
+        };
+        let optimiser = Adam::resume(params.optimiser, optimiser_steps, means, squares)?;
+        let (parameters, best) = (fits(parameters)?, fits(best_parameters)?);
+        Ok(Self { parameters, best, optimiser, step, loss_sum, last_loss: 0.0, history })
+    }
+
+    fn checkpoint(&self) -> Checkpoint {
+        let (means, squares) = self.optimiser.memory();
+        Checkpoint {
+            step: self.step,
+            loss_sum: self.loss_sum,
+            optimiser_steps: self.optimiser.steps(),
+            history: self.history.clone(),
+            parameters: self.parameters.values.clone(),
+            best_parameters: self.best.values.clone(),
+            means: means.to_vec(),
+            squares: squares.to_vec(),
+        }
+    }
+}
+
+/// What stays the same while training.
+struct Run<'a> {
+    ctx: &'a JobContext,
+    start: &'a Extractor,
+    data: TrainingData<'a>,
+    params: &'a TrainParams,
+    control: &'a Control,
+    observe: &'a dyn Fn(TrainEvent),
+    identity: Identity,
+}
+
+impl Run<'_> {
+    fn is_finished(&self, state: &State) -> bool {
+        let epochs = state.history.len().saturating_sub(1);
+        epochs >= self.params.epochs || epochs - state.checkpoint().best_epoch() >= self.params.patience.max(1)
+    }
+
+    /// Share of all epochs that is done.
+    fn progress(&self, state: &State, share_of_epoch: f64) -> f64 {
+        ((state.history.len() as f64 - 1.0 + share_of_epoch) / self.params.epochs.max(1) as f64).clamp(0.0, 1.0)
+    }
+
+    fn step(&self, state: &mut State, slices: &EpochSlices<'_>) -> Result<()> {
+        let batch = slices.batch(state.step as usize);
+        let view = SliceBatch {
+            score_s: &batch.score_s,
+            performance_s: &batch.performance_s,
+            dim: self.start.card.input_dim,
+            score: &batch.score,
+            performance: &batch.performance,
+            truths: &batch.truths,
+        };
+        let lambda = state.parameters.lambda();
+        let networks = state.parameters.networks()?;
+        let loss = batch_loss(&self.ctx.quiet(), self.params.method, lambda, networks, &view, InputGradient::Skipped)?;
+        let mut gradient = state.parameters.gradient(&loss, self.params.learns_lambda);
+        shorten(&mut gradient, self.params.longest_gradient);
+        state.optimiser.step(&mut state.parameters.values, &gradient)?;
+        state.last_loss = loss.value;
+        state.loss_sum += loss.value;
+        state.step += 1;
+        Ok(())
+    }
+
+    fn tell(&self, state: &State, steps: usize, left: Duration, share: f64) -> Result<()> {
+        let (epoch, step) = (state.history.len(), state.step as usize);
+        (self.observe)(TrainEvent::Step { epoch, step, steps, loss: state.last_loss, left });
+        let stage = format!("epoch {epoch} of {}, {} left", self.params.epochs, in_words(left));
+        self.ctx.report(&stage, self.progress(state, share).min(0.999) as f32)
+    }
+
+    /// Validates, and keeps the parameters if they are the best so far.
+    fn finish_epoch(&self, state: &mut State, training_loss: f64) -> Result<()> {
+        let scores = self.validate(&state.parameters)?;
+        let lambda = state.parameters.lambda();
+        let record =
+            EpochRecord { training_loss, time_err_ms: scores.time_err_ms, time_dev_ms: scores.time_dev_ms, lambda };
+        let is_best = state.history.iter().all(|earlier| record.time_err_ms < earlier.time_err_ms);
+        if is_best {
+            state.best = state.parameters.clone();
+        }
+        (self.observe)(TrainEvent::Epoch { epoch: state.history.len(), record, is_best });
+        state.history.push(record);
+        (state.step, state.loss_sum) = (0, 0.0);
+        self.control.wait(self.ctx)
+    }
+
+    fn validate(&self, parameters: &Parameters) -> Result<SliceScores> {
+        let setup = TestSetup {
+            features: self.start.card.features,
+            networks: Some(parameters.networks()?),
+            lambda: parameters.lambda(),
+            slices: self.params.slices,
+            seed: self.params.seed,
+        };
+        let scores = test_slices(&self.ctx.quiet(), self.data.validation, &setup, &[self.params.method.aligner()])?;
+        Ok(scores[0])
+    }
+}
+
+/// Scales a gradient down to a length, if it is longer.
+fn shorten(gradient: &mut [f32], longest: f64) {
+    let length = gradient.iter().map(|&g| f64::from(g) * f64::from(g)).sum::<f64>().sqrt();
+    if length > longest {
+        let factor = (longest / length) as f32;
+        gradient.iter_mut().for_each(|g| *g *= factor);
+    }
+}
+
+/// Tells the time left from the pace since the start, which may be in the middle of a resumed training.
+struct Clock {
+    begun: Instant,
+    from: f64,
+}
+
+impl Clock {
+    fn left(&self, progress: f64) -> Duration {
+        let done = progress - self.from;
+        if done <= 0.0 {
+            return Duration::ZERO;
+        }
+        Duration::from_secs_f64(self.begun.elapsed().as_secs_f64() * (1.0 - progress) / done)
+    }
+}
+
+fn in_words(time: Duration) -> String {
+    match time.as_secs() {
+        seconds @ 0..=99 => format!("{seconds} s"),
+        seconds => format!("{} min", seconds.div_ceil(60)),
+    }
+}
+
+fn identity(first: &Parameters, data: TrainingData<'_>, params: &TrainParams) -> Identity {
+    let mut hasher = Sha256::new();
+    // The number of epochs may be raised to train on, and patience changed: neither changes a step.
+    let settings = TrainParams { epochs: 0, patience: 0, ..*params };
+    hasher.update(serde_json::to_vec(&settings).unwrap_or_default());
+    first.values.iter().for_each(|value| hasher.update(value.to_le_bytes()));
+    for pieces in [data.training, data.validation] {
+        hasher.update((pieces.len() as u64).to_le_bytes());
+        for piece in pieces {
+            for values in [&piece.score.values, &piece.performance.values] {
+                hasher.update((values.len() as u64).to_le_bytes());
+                values.iter().for_each(|value| hasher.update(value.to_le_bytes()));
+            }
+            for times in [&piece.truth.score_s, &piece.truth.performance_s] {
+                times.iter().for_each(|time| hasher.update(time.to_le_bytes()));
+            }
+        }
+    }
+    hasher.finalize().into()
+}
+
+#[cfg(test)]
+#[path = "trainer_tests.rs"]
+mod tests;

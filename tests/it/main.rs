@@ -5,8 +5,6 @@
 mod batch;
 mod bench;
 mod cli;
-#[cfg(feature = "gui")]
-mod gui;
 mod interrupt;
 mod pipeline;
 mod robustness;

@@ -4,7 +4,7 @@ use crate::features::SEMITONE_BANDS;
 
 use super::chord::Chord;
 use super::evidence::Pattern;
-use super::stage::OnsetParams;
+use super::params::OnsetParams;
 
 /// Partials of a tone in semitones above the fundamental, each 0.8 of the one before.
 pub(super) const PARTIAL_SEMITONES: [usize; 8] = [0, 12, 19, 24, 28, 31, 34, 36];
@@ -14,7 +14,7 @@ pub(super) const PARTIAL_RATIO: f32 = 0.8;
 pub(super) fn of_note(band: usize, params: &OnsetParams) -> Pattern {
     let mut weights = [0.0; SEMITONE_BANDS];
     add_note(&mut weights, band, 1.0);
-    sparse(&weights, params.evidence_weight as f32, params.attack_weight as f32)
+    sparse(&weights, params.evidence_weight as f32, params.voice_attack as f32)
 }
 
 /// The pattern of each chord.

@@ -49,7 +49,7 @@ impl Default for OnsetParams {
             rival_share: 0.2,
             rival_reach_s: 0.25,
             local_attack: 1.3,
-            voice_attack: 1.0,
+            voice_attack: 0.8,
             local_reach_s: 0.03,
             local_price: 0.1,
             epsilon_s: 0.02,
@@ -59,8 +59,8 @@ impl Default for OnsetParams {
             band_s: 1.0,
             widenings: 3,
             lost_share: 0.4,
-            spread_s: 0.045,
-            spread_price: 0.3,
+            spread_s: 0.06,
+            spread_price: 0.1,
             slope: None,
         }
     }

@@ -114,9 +114,13 @@ fn anchors_hold_even_where_the_recording_disagrees_and_between_onsets() {
 #[test]
 fn notes_of_a_chord_stay_together_unless_they_are_played_apart() {
     let chord = score(&[(0.0, 1.0, 48), (0.0, 1.0, 64), (2.0, 1.0, 48), (2.0, 1.0, 64)]);
-    let played = score(&[(0.5, 1.0, 48), (0.5, 1.0, 64), (2.485, 1.0, 48), (2.515, 1.0, 64)]);
+    let played = score(&[(0.5, 1.0, 48), (0.5, 1.0, 64), (2.482, 1.0, 48), (2.518, 1.0, 64)]);
     let rough = Warp::new(vec![0.0, 3.0], vec![0.5, 3.5]).unwrap();
-    let placed = find(&hear(&play(&played, &|s| s)), &chord, &rough, &[]);
+    let mut clip = play(&played, &|s| s);
+    // Out of digital silence every level rises as soon as its window touches the note.
+    let noise = (0..).map(|n| 0.01 * ((n as f32 * 12.9898).sin() * 43_758.547).fract());
+    clip.samples.iter_mut().zip(noise).for_each(|(sample, noise)| *sample += noise);
+    let placed = find(&hear(&clip), &chord, &rough, &[]);
     let onset = |note: usize| placed.notes.iter().find(|placed| placed.0 == note).unwrap().1;
     assert!((onset(0) - onset(1)).abs() < 0.012, "{:?}", placed.notes);
     assert!((0.02..0.06).contains(&(onset(3) - onset(2))), "{:?}", placed.notes);

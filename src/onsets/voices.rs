@@ -27,7 +27,7 @@ pub(super) fn place_notes(
                 placed.push((note, at));
                 continue;
             };
-            let pattern = pattern::of_note(band, params);
+            let pattern = pattern::of_note(chord, band, params);
             let first = ((at - earlier) / step).ceil().max(0.0) as usize;
             let last = (((at + later) / step).floor().max(0.0) as usize).min(evidence.frames() - 1);
             let value = |frame: usize| {

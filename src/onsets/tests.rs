@@ -1,3 +1,5 @@
+use std::f64::consts::TAU;
+
 use super::evidence::{HOP, Pattern};
 use super::segment::{Mismatch, norms};
 use super::*;
@@ -111,20 +113,34 @@ fn anchors_hold_even_where_the_recording_disagrees_and_between_onsets() {
     assert!((placed.warp.at(11.0) - performed(11.0)).abs() < 0.02);
 }
 
+/// Tones with eight partials over faint noise, without the hammer that makes every band of a real piano rise.
+fn tones(seconds: f64, notes: &[(f64, f64)]) -> AudioClip {
+    let rate = f64::from(ANALYSIS_RATE);
+    let sample = |n: usize| {
+        let mut sum = 0.02 * ((n as f64 * 12.9898).sin() * 43_758.545).fract();
+        for &(onset, midi) in notes {
+            let t = n as f64 / rate - onset;
+            let hz = 440.0 * ((midi - 69.0) / 12.0).exp2();
+            if t >= 0.0 {
+                let envelope = (-2.0 * t).exp() * (t / 0.004).min(1.0);
+                sum += (1..=8).map(|h| envelope * 0.7f64.powi(h) * (TAU * f64::from(h) * hz * t).sin()).sum::<f64>();
+            }
+        }
+        (0.1 * sum) as f32
+    };
+    AudioClip { samples: (0..(seconds * rate) as usize).map(sample).collect(), sample_rate: ANALYSIS_RATE }
+}
+
 #[test]
 fn notes_of_a_chord_stay_together_unless_they_are_played_apart() {
-    let chord = score(&[(0.0, 1.0, 48), (0.0, 1.0, 64), (2.0, 1.0, 48), (2.0, 1.0, 64)]);
-    let played = score(&[(0.5, 1.0, 48), (0.5, 1.0, 64), (2.482, 1.0, 48), (2.518, 1.0, 64)]);
+    let chords = score(&[(0.0, 1.0, 60), (0.0, 1.0, 76), (2.0, 1.0, 62), (2.0, 1.0, 79)]);
+    let clip = tones(4.0, &[(0.5, 60.0), (0.5, 76.0), (2.48, 62.0), (2.52, 79.0)]);
     let rough = Warp::new(vec![0.0, 3.0], vec![0.5, 3.5]).unwrap();
-    let mut clip = play(&played, &|s| s);
-    // Out of digital silence every level rises as soon as its window touches the note.
-    let noise = (0..).map(|n| 0.01 * ((n as f32 * 12.9898).sin() * 43_758.547).fract());
-    clip.samples.iter_mut().zip(noise).for_each(|(sample, noise)| *sample += noise);
-    let placed = find(&hear(&clip), &chord, &rough, &[]);
+    let placed = find(&hear(&clip), &chords, &rough, &[]);
     let onset = |note: usize| placed.notes.iter().find(|placed| placed.0 == note).unwrap().1;
     assert!((onset(0) - onset(1)).abs() < 0.012, "{:?}", placed.notes);
     assert!((0.02..0.06).contains(&(onset(3) - onset(2))), "{:?}", placed.notes);
-    assert!((placed.warp.at(2.0) - 2.5).abs() < 0.012, "{}", placed.warp.at(2.0));
+    assert!((placed.warp.at(2.0) - 2.5).abs() < 0.015, "{}", placed.warp.at(2.0));
 }
 
 #[test]

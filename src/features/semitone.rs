@@ -3,12 +3,12 @@
 //! Low notes need long windows to be told apart, high notes can have short ones. Two compromises are offered side by
 //! side because they share their transforms:
 //!
-//! | MIDI | 21-54 | 55-66 | 67-116 |
-//! |---|---|---|---|
-//! | mid | 4096 | 2048 | 1024 |
-//! | short | 2048 | 1024 | 1024 |
+//! | MIDI | 21-54 | 55-59 | 60-71 | 72-116 |
+//! |---|---|---|---|---|
+//! | mid | 4096 | 4096 | 2048 | 1024 |
+//! | short | 2048 | 1024 | 1024 | 1024 |
 //!
-//! The long windows serve only notes below 420 Hz, so they are laid on the signal at an eighth of the rate.
+//! The long windows serve only notes below 530 Hz, so they are laid on the signal at an eighth of the rate.
 
 use std::ops::Range;
 
@@ -203,9 +203,9 @@ fn layers(factor: usize, tuning: f64) -> [Layer; 3] {
     let mid = |midis: Range<usize>| midis.map(|midi| (midi, place(midi))).collect::<Vec<_>>();
     let short = |midis: Range<usize>| midis.map(|midi| (midi, SEMITONE_BANDS + place(midi))).collect::<Vec<_>>();
     [
-        layer(4096, factor, tuning, &mid(LOWEST_SEMITONE..55), none.clone()),
-        layer(2048, factor, tuning, &[mid(55..67), short(LOWEST_SEMITONE..55)].concat(), none),
-        layer(1024, 1, tuning, &[mid(67..end), short(55..67)].concat(), place(67)..place(end)),
+        layer(4096, factor, tuning, &mid(LOWEST_SEMITONE..60), none.clone()),
+        layer(2048, factor, tuning, &[mid(60..72), short(LOWEST_SEMITONE..55)].concat(), none),
+        layer(1024, 1, tuning, &[mid(72..end), short(55..72)].concat(), place(72)..place(end)),
     ]
 }
 

@@ -53,8 +53,8 @@ fn amplitudes_agree_with_the_definition_at_the_full_rate() {
         let analyzer = SemitoneAnalyzer::new(&ctx, &clip, &params).unwrap();
         let mut row = vec![0.0; ROW];
         analyzer.amplitudes(&mut analyzer.scratch(), centre, &mut row);
-        for midi in [21, 26, 33, 40, 52, 54, 55, 57, 60, 66, 67, 71, 90, 116] {
-            let mid_window = [4096, 2048, 1024][usize::from(midi >= 55) + usize::from(midi >= 67)];
+        for midi in [21, 26, 33, 40, 52, 54, 55, 57, 59, 60, 66, 71, 72, 90, 116] {
+            let mid_window = [4096, 2048, 1024][usize::from(midi >= 60) + usize::from(midi >= 72)];
             let short_window = if midi < 55 { 2048 } else { 1024 };
             for (kind, window) in [mid_window, short_window].into_iter().enumerate() {
                 let got = f64::from(row[kind * SEMITONE_BANDS + midi - LOWEST_SEMITONE]);

@@ -6,8 +6,11 @@
 //! placed one by one.
 
 mod attacks;
+mod band;
 mod chord;
 mod evidence;
+mod local;
+mod params;
 mod pattern;
 mod segment;
 mod stage;
@@ -16,5 +19,9 @@ mod voices;
 
 pub use chord::{Chord, chords};
 pub use evidence::{Evidence, Pattern};
-pub use stage::{OnsetParams, Placed, Rough, place};
+pub use params::OnsetParams;
+pub use stage::{Placed, Rough, place};
 pub use support::Support;
+
+#[cfg(test)]
+mod tests;

@@ -4,17 +4,24 @@ use crate::features::SEMITONE_BANDS;
 
 use super::chord::Chord;
 use super::evidence::Pattern;
-use super::stage::OnsetParams;
+use super::params::OnsetParams;
 
 /// Partials of a tone in semitones above the fundamental, each 0.8 of the one before.
 pub(super) const PARTIAL_SEMITONES: [usize; 8] = [0, 12, 19, 24, 28, 31, 34, 36];
 pub(super) const PARTIAL_RATIO: f32 = 0.8;
 
-/// The pattern of one pitch.
-pub(super) fn of_note(band: usize, params: &OnsetParams) -> Pattern {
-    let mut weights = [0.0; SEMITONE_BANDS];
+/// The pattern of one pitch of a chord: partials that it shares with the chord's other pitches count by its share.
+pub(super) fn of_note(chord: &Chord, band: usize, params: &OnsetParams) -> Pattern {
+    let (mut weights, mut all) = ([0.0; SEMITONE_BANDS], [0.0; SEMITONE_BANDS]);
     add_note(&mut weights, band, 1.0);
-    sparse(&weights, params.evidence_weight as f32, params.attack_weight as f32)
+    chord.bands.iter().for_each(|&band| add_note(&mut all, band, 1.0));
+    let total: f32 = weights.iter().sum();
+    for (weight, all) in weights.iter_mut().zip(all) {
+        *weight *= (*weight / all.max(f32::MIN_POSITIVE)).min(1.0);
+    }
+    let kept: f32 = weights.iter().sum();
+    weights.iter_mut().for_each(|weight| *weight *= total / kept.max(f32::MIN_POSITIVE));
+    sparse(&weights, params.evidence_weight as f32, params.voice_attack as f32)
 }
 
 /// The pattern of each chord.

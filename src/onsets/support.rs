@@ -2,8 +2,8 @@
 
 use super::chord::Chord;
 use super::evidence::Evidence;
+use super::params::OnsetParams;
 use super::pattern;
-use super::stage::OnsetParams;
 
 /// What speaks for an onset.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -4,8 +4,8 @@ use crate::score::Score;
 
 use super::chord::{Chord, band_of};
 use super::evidence::Evidence;
+use super::params::OnsetParams;
 use super::pattern;
-use super::stage::OnsetParams;
 
 /// Onset of each note of the score that belongs to one of the chords.
 pub(super) fn place_notes(
@@ -27,7 +27,7 @@ pub(super) fn place_notes(
                 placed.push((note, at));
                 continue;
             };
-            let pattern = pattern::of_note(band, &params.local());
+            let pattern = pattern::of_note(chord, band, params);
             let first = ((at - earlier) / step).ceil().max(0.0) as usize;
             let last = (((at + later) / step).floor().max(0.0) as usize).min(evidence.frames() - 1);
             let value = |frame: usize| {

@@ -11,6 +11,13 @@ use crate::start::{LogSpectrum, Start};
 use super::Stopwatch;
 use super::retiming::bend;
 
+/// The band follows the rough warp smoothed over this much of the performance …
+const CENTRE_SMOOTHING_S: f64 = 0.3;
+/// … and the expected tempo is that of the rough warp smoothed over this much.
+const TEMPO_SMOOTHING_S: f64 = 0.75;
+/// Onsets this little outside of what the rough start covers are placed too.
+const COVER_SLACK_S: f64 = 0.2;
+
 /// Refines the rough start to a warp with one knot per onset, and the onsets of the notes.
 pub(super) fn refine(
     ctx: &JobContext,
@@ -25,14 +32,13 @@ pub(super) fn refine(
     let ratio = start.warp.mean_slope().max(f64::MIN_POSITIVE);
     let mut anchors = settings.anchors.clone();
     anchors.sort_by(|a, b| a.score_s.total_cmp(&b.score_s));
-    let centre = bend(&start.warp.smoothed(0.3 / ratio), &anchors)?;
-    let tempo = bend(&start.warp.smoothed(0.75 / ratio), &anchors)?;
+    let centre = bend(&start.warp.smoothed(CENTRE_SMOOTHING_S / ratio), &anchors)?;
+    let tempo = bend(&start.warp.smoothed(TEMPO_SMOOTHING_S / ratio), &anchors)?;
     let fixed: Vec<(f64, f64)> = anchors.iter().map(|anchor| (anchor.score_s, anchor.performance_s)).collect();
-    let slack = 0.2;
     let rough = Rough {
         centre: &centre,
         tempo: &tempo,
-        covered_s: (start.covered_s.0 - slack, start.covered_s.1 + slack),
+        covered_s: (start.covered_s.0 - COVER_SLACK_S, start.covered_s.1 + COVER_SLACK_S),
         anchors: &fixed,
     };
     let mut params =

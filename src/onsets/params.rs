@@ -1,0 +1,74 @@
+//! Weights and widths of the onset problem, chosen on real and rendered recordings apart from all test sets.
+
+/// Weights and widths of the onset problem.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OnsetParams {
+    /// Weight of the evidence.
+    pub evidence_weight: f64,
+    /// Weight of the attack as a whole, per note.
+    pub attack_weight: f64,
+    /// How much of the neighbouring onsets' partials counts against an onset.
+    pub rival_share: f64,
+    /// Neighbours further away than this do not.
+    pub rival_reach_s: f64,
+    /// The attack's weight when an onset is placed near where the path goes.
+    pub local_attack: f64,
+    /// The attack's weight when a note is placed near its chord: it may be another note's attack.
+    pub voice_attack: f64,
+    /// How far from the path an onset may be placed.
+    pub local_reach_s: f64,
+    /// What 30 ms away from the path cost.
+    pub local_price: f64,
+    /// Softens the logarithm of short intervals.
+    pub epsilon_s: f64,
+    /// Typical size of a log tempo ratio.
+    pub sigma: f64,
+    /// Where the tempo penalty turns linear.
+    pub delta: f64,
+    /// Weight of the sound between onsets, per second.
+    pub segment_weight: f64,
+    /// How far an onset may be from the rough warp at first.
+    pub band_s: f64,
+    /// How often the band may be widened.
+    pub widenings: usize,
+    /// A run whose evidence is less than this share of the piece's median counts as lost: the band is widened there.
+    pub lost_share: f64,
+    /// How far a note may be from its chord.
+    pub spread_s: f64,
+    /// What 30 ms away from the chord cost.
+    pub spread_price: f64,
+    /// Least and greatest slope relative to the whole.
+    pub slope: Option<(f64, f64)>,
+}
+
+impl Default for OnsetParams {
+    fn default() -> Self {
+        Self {
+            evidence_weight: 3.5,
+            attack_weight: 0.9,
+            rival_share: 0.2,
+            rival_reach_s: 0.25,
+            local_attack: 1.3,
+            voice_attack: 0.8,
+            local_reach_s: 0.03,
+            local_price: 0.1,
+            epsilon_s: 0.02,
+            sigma: 0.4,
+            delta: 2.0,
+            segment_weight: 5.0,
+            band_s: 1.0,
+            widenings: 3,
+            lost_share: 0.4,
+            spread_s: 0.06,
+            spread_price: 0.1,
+            slope: None,
+        }
+    }
+}
+
+impl OnsetParams {
+    /// What places an onset near where the path goes: no rivals, a stronger attack.
+    pub(super) fn local(&self) -> Self {
+        Self { attack_weight: self.local_attack, rival_share: 0.0, ..self.clone() }
+    }
+}

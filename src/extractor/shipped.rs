@@ -14,7 +14,17 @@ struct Shipped {
     card: &'static str,
 }
 
-const SHIPPED: &[Shipped] = &[];
+macro_rules! shipped {
+    ($($name:literal),*) => {
+        &[$(Shipped {
+            name: $name,
+            weights: include_bytes!(concat!("../../models/", $name, ".safetensors")),
+            card: include_str!(concat!("../../models/", $name, ".json")),
+        }),*]
+    };
+}
+
+const SHIPPED: &[Shipped] = shipped!("mel", "cqt", "chroma");
 
 /// The cards of the models that come with the program.
 pub fn shipped_cards() -> Result<Vec<ModelCard>> {
@@ -31,9 +41,7 @@ pub fn open_model(name_or_file: &str) -> Result<Extractor> {
         return weights::load(path);
     }
     let names: Vec<&str> = SHIPPED.iter().map(|model| model.name).collect();
-    let known =
-        if names.is_empty() { "a model file".to_owned() } else { format!("{} or a model file", names.join(", ")) };
-    Err(Error::invalid("the extractor", name_or_file, known))
+    Err(Error::invalid("the extractor", name_or_file, format!("{} or a model file", names.join(", "))))
 }
 
 fn open_shipped(model: &Shipped) -> Result<Extractor> {

@@ -19,6 +19,11 @@ pub struct Augmentation {
     pub tilt_db: f64,
     /// Resonances: ripples over the bands of up to this height, in dB.
     pub ripple_db: f64,
+    /// How often the highest bands are missing, as in recordings of a low sample rate. For mel features only: the others
+    /// end below any recording's limit.
+    pub limit_chance: f64,
+    /// Share of the bands that is left at least.
+    pub narrowest_limit: f64,
     /// How often noise is added.
     pub noise_chance: f64,
     /// Noise below the loudest value, in dB: the softest.
@@ -41,6 +46,8 @@ impl Default for Augmentation {
             level_db: 10.0,
             tilt_db: 12.0,
             ripple_db: 4.0,
+            limit_chance: 0.5,
+            narrowest_limit: 0.75,
             noise_chance: 0.5,
             softest_noise_db: 75.0,
             loudest_noise_db: 45.0,
@@ -75,6 +82,7 @@ impl Augmentation {
         let (reverberates, reverb_s) =
             (random.chance(self.reverb_chance), random.between(0.2, self.longest_reverb_s.max(0.2)));
         let wet_db = random.between(-18.0, -6.0);
+        let (is_limited, limit) = (random.chance(self.limit_chance), random.between(self.narrowest_limit, 1.0));
         let (is_noisy, noise_db) =
             (random.chance(self.noise_chance), random.between(self.softest_noise_db, self.loudest_noise_db));
         if reverberates && kind != FeatureKind::Chroma {
@@ -90,6 +98,11 @@ impl Augmentation {
             for value in values.iter_mut() {
                 // The power of noise in a band is never steady: half to one and a half of its mean.
                 *value = decibel(power(*value) + noise * (0.5 + random.unit() as f32));
+            }
+        }
+        if is_limited && kind == FeatureKind::Mel {
+            for frame in values.chunks_exact_mut(dim) {
+                frame[(limit * dim as f64) as usize..].fill(f32::NEG_INFINITY);
             }
         }
         values.iter_mut().for_each(|value| *value = value.max(loudest - RANGE_DB));
@@ -194,6 +207,7 @@ mod tests {
             level_db: 0.0,
             tilt_db: 0.0,
             ripple_db: 0.0,
+            limit_chance: 0.0,
             noise_chance: 0.0,
             reverb_chance: 0.0,
             tempo_chance: 0.0,
@@ -204,6 +218,22 @@ mod tests {
             assert!(before.iter().zip(&after).all(|(a, b)| (a - b).abs() < 1e-4), "{kind:?}");
         }
         assert_eq!(none.draw_tempo(&mut Random::at(1, &[])), 1.0);
+    }
+
+    #[test]
+    fn a_limited_recording_is_silent_above_its_limit_and_as_it_was_below() {
+        let limited = Augmentation { limit_chance: 1.0, narrowest_limit: 0.75, ..Augmentation::default() };
+        let open = Augmentation { limit_chance: 0.0, ..limited };
+        let (with, without) = (augmented(&limited, FeatureKind::Mel, 5), augmented(&open, FeatureKind::Mel, 5));
+        let loudest = with.iter().copied().fold(f32::MIN, f32::max);
+        let silent = |frame: &[f32], band: usize| frame[band] <= loudest - RANGE_DB + 3.0;
+        let first = with.chunks_exact(128).next().unwrap();
+        let limit = (0..128).rev().take_while(|&band| silent(first, band)).last().unwrap();
+        assert!(limit >= 96, "{limit}");
+        for (a, b) in with.chunks_exact(128).zip(without.chunks_exact(128)) {
+            assert_eq!(a[..96], b[..96]);
+            assert!((limit..128).all(|band| silent(a, band)));
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::dataset::Piece;
 use super::random::Random;
 use super::slice_test::rescale;
 use super::slices::{Placement, SlicePlan, SliceTruth, cut, plan_slices};
-use super::trainer::TrainParams;
+use super::train_params::TrainParams;
 use crate::features::FeatureKind;
 
 /// What the generators of an epoch are used for: no two draw the same numbers.
@@ -49,7 +49,7 @@ impl EpochSlices<'_> {
     pub fn batch(&self, step: usize) -> OwnedBatch {
         let size = self.params.batch_size;
         let range = step * size..((step + 1) * size).min(self.plans.len());
-        let frame_s = self.pieces.first().map_or(0.0, |piece| piece.score.times[1]);
+        let frame_s = self.plans.first().map_or(0.0, |plan| self.pieces[plan.piece].score.times[1]);
         let times = |frames: usize| (0..frames).map(|i| i as f64 * frame_s).collect();
         let mut batch = OwnedBatch {
             score_s: times(self.params.slices.score_frames),

@@ -12,7 +12,8 @@ use super::feature_cache::FeatureCache;
 use super::method::{Method, SliceAligner};
 use super::piece_files::{PieceFiles, find_pieces};
 use super::slice_test::{SliceScores, TestSetup, test_slices};
-use super::trainer::{CheckpointPlace, TrainParams, TrainingData, train};
+use super::train_params::TrainParams;
+use super::trainer::{CheckpointPlace, TrainEvent, TrainingData, train};
 use crate::error::{Error, Result};
 use crate::extractor::{Extractor, ModelCard, weights};
 use crate::features::{FeatureKind, FeatureParams};
@@ -139,7 +140,7 @@ fn trained_model(
     let checkpoint = path.with_extension("checkpoint");
     let place = CheckpointPlace { path: &checkpoint, every: std::time::Duration::from_secs(30) };
     let observe = |event| {
-        if let super::trainer::TrainEvent::Epoch { epoch, record, .. } = event {
+        if let TrainEvent::Epoch { epoch, record, .. } = event {
             tell(&format!("  epoch {epoch}: validation TimeErr {:.2} ms", record.time_err_ms));
         }
     };

@@ -13,7 +13,8 @@ use super::feature_cache::FeatureCache;
 use super::method::SliceAligner;
 use super::piece_files::find_pieces;
 use super::slice_test::{SliceScores, TestSetup, test_slices};
-use super::trainer::{CheckpointPlace, TrainEvent, TrainParams, Trained, TrainingData, train};
+use super::train_params::TrainParams;
+use super::trainer::{CheckpointPlace, TrainEvent, Trained, TrainingData, train};
 use crate::error::{Error, Result};
 use crate::extractor::{Extractor, weights};
 use crate::features::FeatureParams;
@@ -193,3 +194,7 @@ impl TrainingRun {
         self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 }
+
+#[cfg(test)]
+#[path = "job_tests.rs"]
+mod tests;

@@ -18,6 +18,7 @@ mod piece_files;
 mod random;
 mod slice_test;
 mod slices;
+mod train_params;
 mod trainer;
 
 pub use adam::{Adam, AdamParams};
@@ -35,4 +36,5 @@ pub use method::{EncodedSlice, Method, Number, SliceAligner, SliceLoss, slice_lo
 pub use piece_files::{PieceFiles, find_pieces};
 pub use slice_test::{SliceScores, TestSetup, test_slices};
 pub use slices::{Slice, SliceParams, SlicePlan, SliceTruth, cut};
-pub use trainer::{CheckpointPlace, TrainEvent, TrainParams, Trained, TrainingData, train};
+pub use train_params::TrainParams;
+pub use trainer::{CheckpointPlace, TrainEvent, Trained, TrainingData, train};

@@ -3,79 +3,21 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::adam::{Adam, AdamParams};
-use super::augmentation::Augmentation;
+use super::adam::Adam;
 use super::batch::{SliceBatch, batch_loss};
 use super::checkpoint::{Checkpoint, EpochRecord, Identity};
 use super::control::Control;
 use super::dataset::Piece;
 use super::epoch::{EpochSlices, training_plans};
-use super::method::Method;
 use super::parameters::Parameters;
 use super::slice_test::{SliceScores, TestSetup, test_slices};
-use super::slices::SliceParams;
+use super::train_params::TrainParams;
 use crate::error::{Error, Result};
 use crate::extractor::Extractor;
 use crate::extractor::gru::InputGradient;
 use crate::job::JobContext;
-
-/// What is trained, and how.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct TrainParams {
-    /// The loss.
-    pub method: Method,
-    /// How slices are cut.
-    pub slices: SliceParams,
-    /// Slices per step.
-    pub batch_size: usize,
-    /// Most passes through the data.
-    pub epochs: usize,
-    /// Epochs without a better validation after which training ends.
-    pub patience: usize,
-    /// The optimiser.
-    pub optimiser: AdamParams,
-    /// Gradients longer than this are shortened to it: one wild slice must not undo an epoch.
-    pub longest_gradient: f64,
-    /// Whether λ is learned, too.
-    pub learns_lambda: bool,
-    /// What is redrawn every epoch; `None` trains on the recordings as they are.
-    pub augmentation: Option<Augmentation>,
-    /// Decides everything that is drawn.
-    pub seed: u64,
-}
-
-impl Default for TrainParams {
-    fn default() -> Self {
-        Self {
-            method: Method::DecDtw(super::losses::WarpLoss::TimeErr),
-            slices: SliceParams::default(),
-            batch_size: 5,
-            epochs: 20,
-            patience: 8,
-            optimiser: AdamParams::default(),
-            longest_gradient: 1.0,
-            learns_lambda: false,
-            augmentation: Some(Augmentation::default()),
-            seed: 1,
-        }
-    }
-}
-
-impl TrainParams {
-    fn validate(&self) -> Result<()> {
-        self.slices.validate()?;
-        if !(1..=4096).contains(&self.batch_size) {
-            return Err(Error::invalid("batch size", self.batch_size, "between 1 and 4096"));
-        }
-        if !(self.longest_gradient.is_finite() && self.longest_gradient > 0.0) {
-            return Err(Error::invalid("longest gradient", self.longest_gradient, "a number above zero"));
-        }
-        Ok(())
-    }
-}
 
 /// What a training tells while it runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -152,35 +94,13 @@ pub fn train(
         None => None,
     };
     let mut state = State::new(&first, stored, params)?;
-    if state.history.is_empty() {
-        run.finish_epoch(&mut state, 0.0)?;
-    }
-    let clock = Clock { begun: Instant::now(), from: run.progress(&state, 0.0) };
-    let mut saved = Instant::now();
-    while !run.is_finished(&state) {
-        let epoch = state.history.len();
-        let plans = training_plans(data.training, params, epoch);
-        if plans.is_empty() {
-            let remedy = "give longer pieces or shorter slices";
-            return Err(Error::unsuitable("the training data", "no slice fits into any piece", remedy));
+    match run.epochs(&mut state, checkpoint) {
+        // Stopped by the user: nothing that was learned is lost.
+        Err(Error::Cancelled) => {
+            run.store(&state, checkpoint)?;
+            return Err(Error::Cancelled);
         }
-        let slices = EpochSlices { pieces: data.training, plans: &plans, params, epoch, kind: start.card.features };
-        let steps = plans.len().div_ceil(params.batch_size);
-        while (state.step as usize) < steps {
-            control.wait(ctx)?;
-            run.step(&mut state, &slices)?;
-            let share = state.step as f64 / steps as f64;
-            run.tell(&state, steps, clock.left(run.progress(&state, share)), share)?;
-            if let Some(place) = checkpoint.filter(|place| saved.elapsed() >= place.every) {
-                state.checkpoint().write(place.path, &run.identity)?;
-                saved = Instant::now();
-            }
-        }
-        let mean = state.loss_sum / steps as f64;
-        run.finish_epoch(&mut state, mean)?;
-        if let Some(place) = checkpoint {
-            state.checkpoint().write(place.path, &run.identity)?;
-        }
+        result => result?,
     }
     let best = state.checkpoint().best_epoch();
     let parameters = state.best;
@@ -201,7 +121,9 @@ struct State {
     parameters: Parameters,
     best: Parameters,
     optimiser: Adam,
-    step: u64,
+    /// Steps done in the epoch under way, and how many it has (0 if that is not known yet).
+    step: usize,
+    steps: usize,
     loss_sum: f64,
     last_loss: f64,
     history: Vec<EpochRecord>,
@@ -217,6 +139,7 @@ impl State {
                 best,
                 optimiser,
                 step: 0,
+                steps: 0,
                 loss_sum: 0.0,
                 last_loss: 0.0,
                 history: Vec::new(),
@@ -230,13 +153,17 @@ impl State {
         };
         let optimiser = Adam::resume(params.optimiser, optimiser_steps, means, squares)?;
         let (parameters, best) = (fits(parameters)?, fits(best_parameters)?);
-        Ok(Self { parameters, best, optimiser, step, loss_sum, last_loss: 0.0, history })
+        Ok(Self { parameters, best, optimiser, step: step as usize, steps: 0, loss_sum, last_loss: 0.0, history })
+    }
+
+    fn share_of_epoch(&self) -> f64 {
+        if self.steps == 0 { 0.0 } else { self.step as f64 / self.steps as f64 }
     }
 
     fn checkpoint(&self) -> Checkpoint {
         let (means, squares) = self.optimiser.memory();
         Checkpoint {
-            step: self.step,
+            step: self.step as u64,
             loss_sum: self.loss_sum,
             optimiser_steps: self.optimiser.steps(),
             history: self.history.clone(),
@@ -260,6 +187,50 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
+    /// Trains until the end.
+    fn epochs(&self, state: &mut State, checkpoint: Option<CheckpointPlace<'_>>) -> Result<()> {
+        if state.history.is_empty() {
+            self.finish_epoch(state, 0.0)?;
+        }
+        let clock = Clock { begun: Instant::now(), from: self.progress(state, state.share_of_epoch()) };
+        let mut saved = Instant::now();
+        while !self.is_finished(state) {
+            let plans = training_plans(self.data.training, self.params, state.history.len());
+            if plans.is_empty() {
+                let remedy = "give longer pieces or shorter slices";
+                return Err(Error::unsuitable("the training data", "no slice fits into any piece", remedy));
+            }
+            let slices = EpochSlices {
+                pieces: self.data.training,
+                plans: &plans,
+                params: self.params,
+                epoch: state.history.len(),
+                kind: self.start.card.features,
+            };
+            state.steps = plans.len().div_ceil(self.params.batch_size);
+            while state.step < state.steps {
+                self.control.wait(self.ctx)?;
+                self.step(state, &slices)?;
+                self.tell(state, clock.left(self.progress(state, state.share_of_epoch())))?;
+                if checkpoint.is_some_and(|place| saved.elapsed() >= place.every) {
+                    self.store(state, checkpoint)?;
+                    saved = Instant::now();
+                }
+            }
+            let mean = state.loss_sum / state.steps as f64;
+            self.finish_epoch(state, mean)?;
+            self.store(state, checkpoint)?;
+        }
+        Ok(())
+    }
+
+    fn store(&self, state: &State, checkpoint: Option<CheckpointPlace<'_>>) -> Result<()> {
+        match checkpoint {
+            Some(place) => state.checkpoint().write(place.path, &self.identity),
+            None => Ok(()),
+        }
+    }
+
     fn is_finished(&self, state: &State) -> bool {
         let epochs = state.history.len().saturating_sub(1);
         epochs >= self.params.epochs || epochs - state.checkpoint().best_epoch() >= self.params.patience.max(1)
@@ -271,7 +242,7 @@ impl Run<'_> {
     }
 
     fn step(&self, state: &mut State, slices: &EpochSlices<'_>) -> Result<()> {
-        let batch = slices.batch(state.step as usize);
+        let batch = slices.batch(state.step);
         let view = SliceBatch {
             score_s: &batch.score_s,
             performance_s: &batch.performance_s,
@@ -284,7 +255,9 @@ impl Run<'_> {
         let networks = state.parameters.networks()?;
         let loss = batch_loss(&self.ctx.quiet(), self.params.method, lambda, networks, &view, InputGradient::Skipped)?;
         let mut gradient = state.parameters.gradient(&loss, self.params.learns_lambda);
-        shorten(&mut gradient, self.params.longest_gradient);
+        if let Some(usual) = state.optimiser.usual_length() {
+            shorten(&mut gradient, self.params.longest_gradient * usual);
+        }
         state.optimiser.step(&mut state.parameters.values, &gradient)?;
         state.last_loss = loss.value;
         state.loss_sum += loss.value;
@@ -292,11 +265,11 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn tell(&self, state: &State, steps: usize, left: Duration, share: f64) -> Result<()> {
-        let (epoch, step) = (state.history.len(), state.step as usize);
+    fn tell(&self, state: &State, left: Duration) -> Result<()> {
+        let (epoch, step, steps) = (state.history.len(), state.step, state.steps);
         (self.observe)(TrainEvent::Step { epoch, step, steps, loss: state.last_loss, left });
         let stage = format!("epoch {epoch} of {}, {} left", self.params.epochs, in_words(left));
-        self.ctx.report(&stage, self.progress(state, share).min(0.999) as f32)
+        self.ctx.report(&stage, self.progress(state, state.share_of_epoch()).min(0.999) as f32)
     }
 
     /// Validates, and keeps the parameters if they are the best so far.
@@ -312,7 +285,7 @@ impl Run<'_> {
         (self.observe)(TrainEvent::Epoch { epoch: state.history.len(), record, is_best });
         state.history.push(record);
         (state.step, state.loss_sum) = (0, 0.0);
-        self.control.wait(self.ctx)
+        Ok(())
     }
 
     fn validate(&self, parameters: &Parameters) -> Result<SliceScores> {

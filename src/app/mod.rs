@@ -1,7 +1,7 @@
 //! The desktop window, on egui.
 //!
-//! Panels draw [`state`] and emit [`command`]s; [`update`] alone changes the state. Long work runs on named threads
-//! ([`worker`], [`tasks`]) whose events carry the id of their job. All panes share one [`time_view`].
+//! Panels draw `state` and emit `command`s; `update` alone changes the state. Long work runs on named threads
+//! (`worker`, `tasks`) whose events carry the id of their job. All panes share one `time_view`.
 
 mod command;
 mod folder;

@@ -55,7 +55,7 @@ pub enum Command {
     Synth(SynthArgs),
     /// Write the features of a recording or a score.
     Features(FeaturesArgs),
-    /// Align many pairs listed in a CSV file (audio,score[,truth]).
+    /// Align many pairs listed in a CSV file (columns audio, score and, if known, truth).
     Batch(BatchArgs),
     /// Write the built-in demo piece: performance, score and ground truth.
     Demo(DemoArgs),

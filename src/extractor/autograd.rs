@@ -1,4 +1,4 @@
-//! The bridge between Candle's autograd and the [`gru`](super::gru) kernels.
+//! The bridge between Candle's autograd and the [`gru`] kernels.
 
 use std::sync::Mutex;
 

@@ -24,7 +24,7 @@ const GAIN: f32 = 100.0;
 pub struct LogSpectrum {
     /// Seconds between frames.
     pub hop_s: f64,
-    /// [`BANDS`] values per frame.
+    /// `BANDS` values per frame.
     pub values: Vec<f32>,
     /// How much higher than A = 440 Hz the bands are laid, in semitones.
     pub tuning_semitones: f64,

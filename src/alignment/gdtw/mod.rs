@@ -1,7 +1,7 @@
 //! GDTW: continuous-time, regularised, constrained time warping, and its gradient.
 //!
 //! # The problem
-//! A warp gives each knot `t_i` of one signal a time `φ_i` in another. [`solve`] finds the warp that minimises
+//! A warp gives each knot `t_i` of one signal a time `φ_i` in another. [`solve()`] finds the warp that minimises
 //! `Σ node_i(φ_i) + Σ edge_i(φ_{i+1} − φ_i)` within limits on every slope and bounds on every knot. One engine, several modes:
 //! - **Nodes** ([`NodeCost`]): how badly the features `x_i` fit `y(φ_i)`, with `y` interpolated linearly (squared norm, its Huber, or
 //!   1-norm), or a banded table of costs on a time grid ([`CostTable`]). A cost of what lies between two neighbouring knots is a
@@ -41,7 +41,7 @@
 //!
 //! # Whole pieces, and after the first solution
 //! [`solve_multiscale`] solves from coarse to fine, in time and memory that grow linearly with length; [`solve_in_band`] is its last
-//! level, for those who have a rough warp already. [`resolve`] solves again only round a changed anchor. [`knot_confidence`] says how
+//! level, for those who have a rough warp already. [`resolve()`] solves again only round a changed anchor. [`knot_confidence`] says how
 //! sure each knot is. [`find_structure`] finds which sections of a score were played, where repeats and cuts leave a choice.
 //!
 //! # The gradient

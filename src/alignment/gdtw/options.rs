@@ -11,7 +11,7 @@ pub enum FirstGrid {
     StepsPerFrame(f64),
 }
 
-/// Settings of [`solve`](super::solve).
+/// Settings of [`solve`](super::solve()).
 #[derive(Debug, Clone, PartialEq)]
 pub struct SolveOptions {
     /// The grid of the first pass.

@@ -68,7 +68,7 @@ pub enum EdgeCost {
 /// A warp problem: minimise the node and edge costs over `φ` within the constraints.
 ///
 /// The constraints are `slope_min_i ≤ (φ_{i+1} − φ_i)/Δ_i ≤ slope_max_i` and `lower_i ≤ φ_i ≤ upper_i`. Fields may be
-/// changed freely; [`solve`](super::solve) validates the whole.
+/// changed freely; [`solve`](super::solve()) validates the whole.
 #[derive(Debug, Clone)]
 pub struct Problem<'a, T: Real = f32> {
     /// Strictly increasing knot times `t_i`, two or more. They need not be frames.

@@ -7,7 +7,7 @@
 //! - Its gradient with respect to `C` is the expected path `E`: the probability that a path drawn with weight
 //!   `exp(−cost/γ)` visits a cell.
 //! - Its directional derivative along a matrix `Ω` is `Σ E∘Ω`, the temporal term of DILATE, and the gradient of that is
-//!   the Hessian of soft-DTW times `Ω`: both come out of one pass forward and one backward ([`dilate`]).
+//!   the Hessian of soft-DTW times `Ω`: both come out of one pass forward and one backward ([`dilate()`]).
 //!
 //! Everything is `f64`. The forward pass carries path sums as mantissas with separate exponents, so no γ under- or
 //! overflows, and leaves for every cell the probabilities of the three steps into it; all else is linear in these.

@@ -78,7 +78,7 @@ impl Engine {
         self.mix = mix;
     }
 
-    /// Changes the speed, kept within [`SPEEDS`].
+    /// Changes the speed, kept within `SPEEDS`.
     pub fn set_speed(&mut self, speed: f64) {
         self.speed = speed.clamp(*SPEEDS.start(), *SPEEDS.end());
     }

@@ -1,7 +1,7 @@
 //! Pictures of an alignment: the warp, the tempo, the error if a reference is known, and the piano roll in the recording's
 //! time.
 //!
-//! [`page`] turns the alignment into a [`Drawing`](drawing::Drawing), plain shapes; [`raster`] makes a PNG or SVG of it.
+//! `page` turns the alignment into a `Drawing`, plain shapes; `raster` makes a PNG or SVG of it.
 
 mod axis;
 mod curves;

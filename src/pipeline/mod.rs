@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::job::JobContext;
 use crate::onsets::Placed;
 use crate::result::{Alignment, MediaInfo, Provenance};
-use crate::score::Score;
+use crate::score::{Score, SoundFont};
 use crate::start;
 
 /// What [`align_files`] read and found.
@@ -49,9 +49,10 @@ pub fn align_files(ctx: &JobContext, recording: &Path, score: &Path, settings: &
     let mut watch = Stopwatch::default();
     let parsed = watch.time("score", || Score::read(score))?;
     let decoded = watch.time("decoding", || audio::decode(ctx, recording))?;
-    let (recording, score) = (file_name(recording), file_name(score));
-    let recording = Named { name: &recording, content: &decoded.clip };
-    let alignment = align(ctx, recording, Named { name: &score, content: &parsed }, settings, &mut watch)?;
+    let (recording_name, score_name) = (file_name(recording), file_name(score));
+    let recording = Named { name: &recording_name, content: &decoded.clip };
+    let mut alignment = align(ctx, recording, Named { name: &score_name, content: &parsed }, settings, &mut watch)?;
+    alignment.warnings.extend(decoded.source.damage.map(|damage| format!("{recording_name}: {damage}")));
     Ok(Outcome { score: parsed, alignment, recording_rate: decoded.source.sample_rate, times: watch.into_times() })
 }
 
@@ -66,6 +67,10 @@ pub fn align(
     settings.validate()?;
     recording.content.check_usable(recording.name)?;
     check_anchors(recording.content, score.content, settings)?;
+    // A SoundFont that cannot be read is told even where the score need not sound.
+    if settings.soundfont.is_some() {
+        SoundFont::load(settings.soundfont.as_deref())?;
+    }
     let mut spectrum = watch.time("spectrum", || start::recording_spectrum(ctx, recording.content))?;
     let mut start = watch.time("rough start", || start::find(ctx, &spectrum, score.content))?;
     spectrum.retune(start.tuning_semitones);

@@ -5,6 +5,8 @@
 mod batch;
 mod bench;
 mod cli;
+#[cfg(feature = "gui")]
+mod gui;
 mod interrupt;
 mod pipeline;
 mod robustness;

@@ -103,6 +103,7 @@ fn a_recording_that_breaks_off_is_refused_or_aligned_as_far_as_it_goes() {
         let run = align(&demo.file(name, bytes), &demo.score, &[]);
         if run.code == Some(0) {
             assert!(run.stderr.contains("warning:"), "{name} lacks most of the piece: {}", run.stderr);
+            assert!(run.stderr.contains("cut off"), "{name}: {}", run.stderr);
         } else {
             assert_refused(&run, name);
         }

@@ -8,6 +8,8 @@ pub mod overlap;
 mod signal;
 mod simd;
 pub mod soft_dtw;
+#[cfg(test)]
+mod test_noise;
 mod warp;
 
 pub use signal::Signal;

@@ -1,16 +1,9 @@
 use super::*;
+use crate::alignment::test_noise::unit_noise;
 
 /// Deterministic values that look random.
 fn noise(count: usize, seed: u64) -> Vec<f64> {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    (0..count)
-        .map(|_| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            (state >> 11) as f64 / (1u64 << 52) as f64 - 1.0
-        })
-        .collect()
+    unit_noise(count, seed).into_iter().map(|v| 2.0 * v - 1.0).collect()
 }
 
 fn times(frames: usize) -> Vec<f64> {

@@ -261,7 +261,8 @@ fn window<T: Real>(
     (first.clamp(low, high) as i32, last.clamp(low, high) as i32)
 }
 
-fn smallest(row: &[f32]) -> usize {
+/// Index of the first of the smallest values.
+pub(super) fn smallest(row: &[f32]) -> usize {
     let mut best = 0;
     for (j, &v) in row.iter().enumerate() {
         if v < row[best] {

@@ -12,8 +12,10 @@ use super::problem::{NodeCost, Penalty, Problem};
 use super::real::Real;
 use super::table::{CostTable, Interpolation};
 
-/// Knots whose distances to the frames of their common band are computed in one matrix product.
+/// Knots that share one range of frames, that of their common band.
 const KNOTS_PER_BLOCK: usize = 64;
+/// Knots in one matrix product at most: between two of them cancellation is looked at.
+const KNOTS_PER_PRODUCT: usize = 1024;
 
 /// Squared distances `‖x_i − Y_k‖²` inside the band, and what interpolates them.
 #[derive(Debug, Default)]
@@ -66,18 +68,32 @@ impl FrameTable {
         let dim = x.dim();
         self.prepare_frames(&ys, dim);
         self.distances.resize(self.offsets[x.frames()], 0.0);
-        for start in (0..x.frames()).step_by(KNOTS_PER_BLOCK) {
+        let mut start = 0;
+        while start < x.frames() {
             ctx.check()?;
-            let end = (start + KNOTS_PER_BLOCK).min(x.frames());
-            let (first, width) = (self.first[start], self.offsets[start + 1] - self.offsets[start]);
+            let end = self.end_of_product(start);
+            let (first, width) = (self.first[start], self.width(start));
             let rows = &mut self.distances[self.offsets[start]..self.offsets[end]];
             let block = &xs[start * dim..end * dim];
             kernels::dot_products(block, &ys[first * dim..(first + width) * dim], dim, rows, width);
             for (row, x) in rows.chunks_exact_mut(width).zip(block.chunks_exact(dim)) {
                 kernels::dots_to_distances(kernels::squared_norm(x), &self.norms[first..first + width], row);
             }
+            start = end;
         }
         Ok(())
+    }
+
+    /// How many frames a knot has distances to.
+    fn width(&self, knot: usize) -> usize {
+        self.offsets[knot + 1] - self.offsets[knot]
+    }
+
+    /// One past the knots that join `start` in one matrix product: blocks that need the same frames share the packing of them.
+    fn end_of_product(&self, start: usize) -> usize {
+        let knots = self.first.len().min(start + KNOTS_PER_PRODUCT);
+        let same = |&knot: &usize| self.first[knot] == self.first[start] && self.width(knot) == self.width(start);
+        (start..knots).take_while(same).count() + start
     }
 
     fn prepare_frames(&mut self, ys: &[f32], dim: usize) {

@@ -4,20 +4,13 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::alignment::Signal;
+use crate::alignment::test_noise::unit_noise;
 use crate::error::{Error, Result};
 use crate::job::JobContext;
 
 /// Reproducible numbers in −0.5 .. 0.5.
 pub(super) fn random(count: usize, seed: u64) -> Vec<f64> {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    (0..count)
-        .map(|_| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            (state >> 11) as f64 / (1_u64 << 53) as f64 - 0.5
-        })
-        .collect()
+    unit_noise(count, seed).into_iter().map(|v| v - 0.5).collect()
 }
 
 pub(super) fn run<T: Real>(problem: &Problem<'_, T>) -> Result<Solution> {

@@ -4,6 +4,7 @@ use super::*;
 use crate::alignment::Signal;
 use crate::alignment::cost::{Band, LocalCost, local_cost};
 use crate::alignment::dtw::{DtwParams, dtw};
+use crate::alignment::test_noise::unit_noise;
 
 /// Costs of all paths from `(row, column)` to the last cell, with the cells of each.
 fn all_paths(cost: &Banded<f64>) -> Vec<(f64, Vec<(usize, usize)>)> {
@@ -59,26 +60,14 @@ fn assert_close(actual: &[f64], expected: &[f64], tolerance: f64) {
     }
 }
 
-fn noise(count: usize, seed: u64) -> Vec<f64> {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    (0..count)
-        .map(|_| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            (state >> 11) as f64 / (1u64 << 53) as f64
-        })
-        .collect()
-}
-
 /// A random problem in a random band that joins both corners.
 fn problem(max: usize) -> impl Strategy<Value = (Banded<f64>, Banded<f64>, f64)> {
     let gamma = prop_oneof![Just(1e-3), Just(0.1), Just(1.0), Just(30.0)];
     (1..=max, 1..=max, 0..=max, any::<u32>(), gamma).prop_map(|(rows, columns, radius, seed, gamma)| {
         let band = Band::sakoe_chiba(rows, columns, radius).unwrap();
         let seed = u64::from(seed) + 1;
-        let cost = noise(band.cells(), seed).iter().map(|v| 3.0 * v - 0.5).collect();
-        let direction = noise(band.cells(), seed + 7);
+        let cost = unit_noise(band.cells(), seed).iter().map(|v| 3.0 * v - 0.5).collect();
+        let direction = unit_noise(band.cells(), seed + 7);
         (Banded::new(band.clone(), cost).unwrap(), Banded::new(band, direction).unwrap(), gamma)
     })
 }
@@ -130,8 +119,8 @@ proptest! {
 fn derivatives_match_central_differences_on_a_larger_problem() {
     let (rows, columns, gamma) = (17, 23, 0.1);
     let ctx = JobContext::new();
-    let base = noise(rows * columns, 11);
-    let direction = Banded::dense(rows, columns, noise(rows * columns, 12)).unwrap();
+    let base = unit_noise(rows * columns, 11);
+    let direction = Banded::dense(rows, columns, unit_noise(rows * columns, 12)).unwrap();
     let params = DilateParams { alpha: 0.3, gamma };
     let at = |values: Vec<f64>| {
         let cost = Banded::dense(rows, columns, values).unwrap();
@@ -161,7 +150,7 @@ fn signals<'a>(times: &'a [f64], x: &'a [f64], y: &'a [f64], dim: usize) -> (Sig
 fn feature_gradients_match_central_differences_in_full_and_banded_problems() {
     let (rows, columns, dim, gamma) = (40, 45, 3, 0.5);
     let ctx = JobContext::new();
-    let (x, y) = (noise(rows * dim, 21), noise(columns * dim, 22));
+    let (x, y) = (unit_noise(rows * dim, 21), unit_noise(columns * dim, 22));
     let times: Vec<f64> = (0..columns).map(|i| i as f64).collect();
     for band in [Band::full(rows, columns).unwrap(), Band::sakoe_chiba(rows, columns, 4).unwrap()] {
         let cost = |x: &[f64], y: &[f64]| {
@@ -211,9 +200,9 @@ fn long_paths_neither_underflow_nor_lose_the_only_way_through() {
 #[test]
 fn batches_equal_single_calls() {
     let ctx = JobContext::new();
-    let costs: Vec<_> = (1..6).map(|seed| Banded::dense(20, 30, noise(600, seed)).unwrap()).collect();
+    let costs: Vec<_> = (1..6).map(|seed| Banded::dense(20, 30, unit_noise(600, seed)).unwrap()).collect();
     let batch = soft_dtw_batch(&ctx, &costs, 0.1).unwrap();
-    let direction = Banded::dense(20, 30, noise(600, 9)).unwrap();
+    let direction = Banded::dense(20, 30, unit_noise(600, 9)).unwrap();
     let items: Vec<_> = costs.iter().map(|cost| (cost.clone(), direction.clone())).collect();
     let losses = dilate_batch(&ctx, &items, &DilateParams::default()).unwrap();
     for (i, cost) in costs.iter().enumerate() {

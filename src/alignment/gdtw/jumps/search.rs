@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::super::dp::smallest;
 use crate::error::Result;
 
 /// Score positions that the typical tempo passes per performance frame.
@@ -122,16 +123,6 @@ fn settle(row: &mut [f32]) -> f64 {
     }
     row.iter_mut().for_each(|v| *v -= least);
     f64::from(least)
-}
-
-fn smallest(row: &[f32]) -> usize {
-    let mut best = 0;
-    for (j, &v) in row.iter().enumerate() {
-        if v < row[best] {
-            best = j;
-        }
-    }
-    best
 }
 
 #[cfg(test)]

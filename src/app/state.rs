@@ -3,13 +3,15 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::compare::Kept;
 use super::history::{History, Snapshot};
 use super::playback::Mix;
 use super::preferences::Preferences;
 use super::source::Source;
 use super::system_dialog::Question;
 use super::time_view::TimeView;
-use super::view_model::{Piece, Reference, Solution, Spectrum};
+use super::tuning::{Plan, Tuning};
+use super::view_model::{Doubt, Piece, Reference, Solution, Spectrum};
 use crate::config::{Anchor, Settings};
 use crate::error::Error;
 use crate::export::Format;
@@ -23,6 +25,15 @@ pub struct Work {
     pub stage: String,
     /// Share of the stage that is done.
     pub fraction: f32,
+    /// Whether it is over before anybody could read about it.
+    pub brief: bool,
+}
+
+impl Work {
+    /// Work that has just begun.
+    pub fn new(title: impl Into<String>) -> Self {
+        Self { title: title.into(), stage: "starting".to_owned(), fraction: 0.0, brief: false }
+    }
 }
 
 /// How grave a notice is.
@@ -117,6 +128,11 @@ pub enum Dialog {
         /// Where to.
         path: String,
     },
+    /// Where to write a picture of the window.
+    Picture {
+        /// The path so far.
+        path: String,
+    },
     /// The keys.
     Shortcuts,
     /// Version and licences.
@@ -167,12 +183,20 @@ pub struct AppState {
     pub spectrum: Option<Arc<Spectrum>>,
     /// Its alignment: the last good one, also while another is being found.
     pub solution: Option<Arc<Solution>>,
+    /// What the alignment would be if the onset that is dragged were let go.
+    pub preview: Option<Arc<Solution>>,
     /// The alignment before the last change.
     pub ghost: Option<Arc<Solution>>,
     /// What is compared with.
     pub reference: Option<Arc<Reference>>,
     /// Where that came from.
     pub reference_source: Option<Source>,
+    /// Alignments that were kept to compare.
+    pub kept: Vec<Kept>,
+    /// Stretches of the score, in its seconds, whose alignment the user called right.
+    pub accepted: Vec<(f64, f64)>,
+    /// Fine-tuning.
+    pub tuning: Tuning,
     /// How the next alignment is made, with the anchors.
     pub settings: Settings,
     /// Undo and redo.
@@ -211,6 +235,8 @@ pub struct AppState {
     pub after_saving: Option<Afterwards>,
     /// What a crashed window left.
     pub left_behind: Option<PathBuf>,
+    /// Where a picture of the window is to be written.
+    pub picture: Option<PathBuf>,
     /// The window should close.
     pub quit: bool,
 }
@@ -222,9 +248,13 @@ impl AppState {
             piece: None,
             spectrum: None,
             solution: None,
+            preview: None,
             ghost: None,
             reference: None,
             reference_source: None,
+            kept: Vec::new(),
+            accepted: Vec::new(),
+            tuning: Tuning::new(Plan::default()),
             settings: Settings::default(),
             history: History::default(),
             view: TimeView::whole(1.0),
@@ -244,6 +274,7 @@ impl AppState {
             kept_revision: 0,
             after_saving: None,
             left_behind: None,
+            picture: None,
             quit: false,
         }
     }
@@ -260,7 +291,24 @@ impl AppState {
 
     /// What undo would bring back.
     pub fn snapshot(&self) -> Snapshot {
-        Snapshot { settings: self.settings.clone(), solution: self.solution.clone() }
+        Snapshot { settings: self.settings.clone(), solution: self.solution.clone(), accepted: self.accepted.clone() }
+    }
+
+    /// The alignment as it is, or as it would be while an onset is dragged.
+    pub fn shown(&self) -> Option<&Arc<Solution>> {
+        self.preview.as_ref().or(self.solution.as_ref())
+    }
+
+    /// Whether a moment of the score lies in a stretch that the user called right.
+    pub fn is_accepted(&self, score_s: f64) -> bool {
+        self.accepted.iter().any(|(from, to)| (*from..=*to).contains(&score_s))
+    }
+
+    /// The places to look at that the user has not called right.
+    pub fn doubts(&self) -> Vec<&Doubt> {
+        let Some(solution) = &self.solution else { return Vec::new() };
+        let score_s = |doubt: &Doubt| solution.alignment.warp.inverse(0.5 * (doubt.start_s + doubt.end_s));
+        solution.doubts.iter().filter(|doubt| !self.is_accepted(score_s(doubt))).collect()
     }
 
     /// Adds a notice, unless it is already there.

@@ -10,7 +10,8 @@ const WIDTH: f32 = 420.0;
 
 /// Draws the cards in the lower right corner of the panes.
 pub fn notices_ui(ctx: &egui::Context, state: &AppState, commands: &mut Vec<Command>) {
-    if state.work.is_none() && state.notices.is_empty() && state.left_behind.is_none() {
+    let work = state.work.as_ref().filter(|work| !work.brief);
+    if work.is_none() && state.notices.is_empty() && state.left_behind.is_none() {
         return;
     }
     egui::Area::new(egui::Id::unique("notices"))
@@ -59,7 +60,7 @@ pub fn notices_ui(ctx: &egui::Context, state: &AppState, commands: &mut Vec<Comm
                     });
                 });
             }
-            if let Some(work) = &state.work {
+            if let Some(work) = work {
                 card(ui, Palette::of(ui).accent, |ui| {
                     ui.horizontal(|ui| {
                         ui.vertical(|ui| {

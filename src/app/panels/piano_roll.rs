@@ -12,6 +12,8 @@ use crate::app::view_model::{Piece, RollSpan, Solution, Support};
 
 /// Pitches above and below the music.
 const ROOM: u8 = 2;
+/// What is narrower than this, in points, is left out where it only tells of a difference: at that zoom the two agree.
+const NARROWEST_DIFFERENCE: f32 = 0.75;
 /// Distance of hatch lines.
 const HATCH: f32 = 5.0;
 
@@ -30,7 +32,7 @@ pub fn piano_roll_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>)
         let y = |pitch: f32| rows.top + (f32::from(rows.highest) + 1.0 - pitch) * rows.height;
         paint_spectrum(ui, &canvas, spectrum, &y, canvas.palette.wave.gamma_multiply(0.8));
     }
-    if let Some(solution) = &state.solution {
+    if let Some(solution) = state.shown() {
         let hovered = paint_notes(&canvas, &rows, solution);
         canvas.paint_overlay(state);
         rows.paint_labels(&canvas);
@@ -103,7 +105,9 @@ fn paint_notes(canvas: &Canvas, rows: &Rows, solution: &Solution) -> Option<Roll
         let (left, right) = (canvas.x(span.start_s), canvas.x(span.end_s));
         let last = &mut covered[usize::from(span.pitch & 127)];
         let plain = matches!(span.support, Support::Both | Support::Confidence(_));
-        if right < canvas.plot.left() || (plain && right - left < 1.0 && right <= *last) {
+        let crowded = plain && right - left < 1.0 && right <= *last;
+        let too_narrow = !plain && right - left < NARROWEST_DIFFERENCE;
+        if right < canvas.plot.left() || crowded || too_narrow {
             continue;
         }
         let right = right.max(left + 1.0);
@@ -193,12 +197,17 @@ fn paint_legend(canvas: &Canvas) {
         (Support::OursOnly, "only in the alignment"),
         (Support::ReferenceOnly, "only in the reference"),
     ];
-    let mut x = canvas.plot.left() + 12.0;
-    let y = canvas.plot.bottom() - 14.0;
-    for (support, words) in entries {
+    let font = crate::app::theme::label_font();
+    let galleys = entries.map(|(support, words)| {
+        (support, canvas.painter.layout_no_wrap(words.to_owned(), font.clone(), canvas.palette.soft_ink))
+    });
+    let width: f32 = galleys.iter().map(|(_, galley)| galley.size().x + 44.0).sum();
+    let mut x = canvas.plot.left() + 16.0;
+    let y = canvas.plot.bottom() - 16.0;
+    let ground = Rect::from_min_size(pos2(x - 8.0, y - 11.0), vec2(width, 22.0));
+    canvas.painter.rect_filled(ground, 5.0, canvas.palette.panel.gamma_multiply(0.92));
+    for (support, galley) in galleys {
         paint_span(canvas, Rect::from_min_size(pos2(x, y - 4.0), vec2(18.0, 8.0)), support);
-        let galley =
-            canvas.painter.layout_no_wrap(words.to_owned(), crate::app::theme::label_font(), canvas.palette.soft_ink);
         let width = galley.size().x;
         canvas.painter.galley(pos2(x + 24.0, y - galley.size().y / 2.0), galley, canvas.palette.soft_ink);
         x += width + 44.0;

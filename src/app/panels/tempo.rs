@@ -12,7 +12,7 @@ use crate::result::TempoPoint;
 pub fn tempo_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     let canvas = Canvas::new(ui, state, "Tempo", Grip::Nothing, commands);
     canvas.paint_bars(state);
-    let Some(solution) = &state.solution else {
+    let Some(solution) = state.shown() else {
         canvas.paint_overlay(state);
         return;
     };
@@ -25,7 +25,7 @@ pub fn tempo_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         let share = ((bpm - low) / (high - low)) as f32;
         canvas.plot.bottom() - 6.0 - share * (canvas.plot.height() - 12.0)
     };
-    let step = curve::round_step(high - low, f64::from(canvas.plot.height()) / 30.0);
+    let step = curve::round_step(high - low, f64::from(canvas.plot.height()) / 24.0);
     let lines: Vec<f64> =
         ((low / step).ceil() as i64..=(high / step).floor() as i64).map(|k| k as f64 * step).collect();
     for bpm in &lines {
@@ -37,6 +37,10 @@ pub fn tempo_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     if let Some(ghost) = &state.ghost {
         let points = steps(&canvas, &ghost.alignment.tempo, y);
         curve::solid(&canvas, points, Stroke::new(1.0, canvas.palette.ghost));
+    }
+    for (index, kept) in state.kept.iter().enumerate().filter(|(_, kept)| kept.shown) {
+        let points = steps(&canvas, &kept.alignment.tempo, y);
+        curve::solid(&canvas, points, Stroke::new(1.3, canvas.palette.series(index)));
     }
     curve::solid(&canvas, steps(&canvas, tempo, y), Stroke::new(1.6, canvas.palette.wave_core));
     canvas.paint_overlay(state);

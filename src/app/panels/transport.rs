@@ -39,7 +39,7 @@ pub fn transport_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) 
         ui.add_space(4.0);
         ui.label(RichText::new("Speed").color(palette.soft_ink));
         let mut percent = (100.0 * transport.speed).round();
-        let slider = Slider::new(&mut percent, 25.0..=100.0).step_by(5.0).suffix(" %");
+        let slider = Slider::new(&mut percent, 25.0..=100.0).step_by(5.0).fixed_decimals(0).suffix(" %");
         let hint = "How fast it plays. The pitch stays as it is.";
         if ui.add(slider).accessible_name("Speed").on_hover_text(hint).changed() {
             commands.push(Command::SetSpeed(percent / 100.0));

@@ -75,7 +75,7 @@ fn paint_single_samples(canvas: &Canvas, piece: &Piece, middle: f32, half: f32) 
 }
 
 fn paint_onsets(canvas: &Canvas, state: &AppState) {
-    let Some(solution) = &state.solution else { return };
+    let Some(solution) = state.shown() else { return };
     let onsets = solution.onsets_between(canvas.view.start_s, canvas.view.end_s());
     let room = canvas.plot.width() / onsets.len().max(1) as f32;
     let strength = ((room - CROWDED) / 8.0).clamp(0.0, 1.0) * 0.75;

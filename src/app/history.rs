@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     fn snapshot(hop: usize) -> Snapshot {
-        Snapshot { settings: Settings { hop, ..Settings::default() }, solution: None }
+        Snapshot { settings: Settings { hop, ..Settings::default() }, solution: None, accepted: Vec::new() }
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::session::Fingerprint;
 use crate::atomic_file::write_bytes_atomically;
 use crate::config::{FeatureKind, Settings};
 use crate::training::{EpochRecord, Method, PieceFiles, TrainEvent, WarpLoss};
@@ -38,13 +39,16 @@ pub struct LabelledPiece {
     pub truth: PathBuf,
     /// What it is for.
     pub role: Role,
+    /// Tells scores apart by what is in them, for performances of one score often have a copy each.
+    pub score_hash: u64,
 }
 
 impl LabelledPiece {
     /// A piece to learn from.
     pub fn of_files(files: PieceFiles) -> Self {
         let PieceFiles { name, audio, score, truth } = files;
-        Self { name, audio, score, truth, role: Role::Learn }
+        let score_hash = Fingerprint::of(&score).map_or(0, |fingerprint| fingerprint.fnv1a);
+        Self { name, audio, score, truth, role: Role::Learn, score_hash }
     }
 
     /// As the library knows it.
@@ -111,10 +115,10 @@ impl Plan {
         if self.pieces.iter().any(|other| other.audio == piece.audio && other.truth == piece.truth) {
             return;
         }
-        let known = self.pieces.iter().find(|other| other.score == piece.score).map(|other| other.role);
+        let known = self.pieces.iter().find(|other| other.score_hash == piece.score_hash).map(|other| other.role);
         piece.role = known.unwrap_or_else(|| {
-            let mut scores: Vec<&Path> = self.pieces.iter().map(|piece| piece.score.as_path()).collect();
-            scores.sort();
+            let mut scores: Vec<u64> = self.pieces.iter().map(|piece| piece.score_hash).collect();
+            scores.sort_unstable();
             scores.dedup();
             if scores.len() % ONE_JUDGE_IN == 1 { Role::Judge } else { Role::Learn }
         });
@@ -138,7 +142,7 @@ impl Plan {
 
     /// Whether a score is on both sides, which makes the judgement too kind.
     pub fn shares_a_score(&self) -> bool {
-        self.pieces_for(Role::Learn).any(|a| self.pieces_for(Role::Judge).any(|b| a.score == b.score))
+        self.pieces_for(Role::Learn).any(|a| self.pieces_for(Role::Judge).any(|b| a.score_hash == b.score_hash))
     }
 
     /// Where the model will be.
@@ -313,6 +317,7 @@ mod tests {
             score: score.into(),
             truth: path("csv"),
             role: Role::Learn,
+            score_hash: score.parse().unwrap(),
         }
     }
 

@@ -75,6 +75,10 @@ pub fn chart_ui(ui: &mut Ui, series: &Series<'_>, epochs: f64) {
 }
 
 fn written(value: f64, unit: &str) -> String {
-    let digits = if value.abs() >= 10.0 { 1 } else { 4 };
+    let digits = match (unit.is_empty(), value.abs() >= 100.0) {
+        (true, _) => 4,
+        (_, true) => 1,
+        _ => 2,
+    };
     if value.is_finite() { format!("{value:.digits$}{unit}") } else { "–".to_owned() }
 }

@@ -1,8 +1,8 @@
 //! Alignments of the piece that were kept: their curves, their figures, and which one is compared with.
 
-use eframe::egui::{self, Button, Frame, Margin, RichText, Sense, Stroke, Ui, vec2};
+use eframe::egui::{self, Frame, Margin, RichText, Sense, Stroke, Ui, vec2};
 
-use super::side::{heading, soft};
+use super::side::{compact, heading, soft};
 use crate::app::command::Command;
 use crate::app::compare::Kept;
 use crate::app::state::AppState;
@@ -64,14 +64,14 @@ fn kept_ui(ui: &mut Ui, index: usize, kept: &Kept, commands: &mut Vec<Command>) 
         figures(ui, kept.metrics.as_ref(), Some(kept.apart_ms));
         ui.horizontal(|ui| {
             let hint = "Notes and figures are compared with this alignment.";
-            if ui.add(Button::new("Reference").small()).on_hover_text(hint).clicked() {
+            if ui.add(compact("Reference")).on_hover_text(hint).clicked() {
                 commands.push(Command::CompareWithKept(index));
             }
             let hint = "Shows this alignment, with the settings it was made with. Undo brings the other one back.";
-            if ui.add(Button::new("Switch to it").small()).on_hover_text(hint).clicked() {
+            if ui.add(compact("Switch to it")).on_hover_text(hint).clicked() {
                 commands.push(Command::AdoptKept(index));
             }
-            if ui.add(Button::new("Remove").small()).clicked() {
+            if ui.add(compact("Remove")).clicked() {
                 commands.push(Command::ForgetKept(index));
             }
         });
@@ -105,7 +105,7 @@ fn row_frame(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
         .inner_margin(Margin::symmetric(10, 8))
         .show(ui, |ui| {
             ui.set_width(ui.available_width());
-            ui.spacing_mut().item_spacing.y = 5.0;
+            ui.spacing_mut().item_spacing = vec2(6.0, 5.0);
             content(ui);
         });
 }

@@ -3,7 +3,7 @@
 use eframe::egui::{self, Grid, ProgressBar, RichText, ScrollArea, Sense, Stroke, Ui, pos2, vec2};
 
 use super::clock;
-use super::side::{heading, soft};
+use super::side::{compact, heading, soft};
 use crate::app::command::Command;
 use crate::app::state::AppState;
 use crate::app::system_dialog::Question;
@@ -102,10 +102,10 @@ fn doubts_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
             let hint = "Calls the marked stretch, or what is visible, right: its places to check go away, and it can be \
                         learned from (A).";
-            if ui.add(egui::Button::new("Accept").small()).on_hover_text(hint).clicked() {
+            if ui.add(compact("Accept")).on_hover_text(hint).clicked() {
                 commands.push(Command::Accept { right: true });
             }
-            let next = ui.add_enabled(!doubts.is_empty(), egui::Button::new("Next").small());
+            let next = ui.add_enabled(!doubts.is_empty(), compact("Next"));
             if next.on_hover_text("The next doubtful place (N)").clicked() {
                 commands.push(Command::NextDoubt);
             }

@@ -125,7 +125,7 @@ fn label(ui: &mut Ui, text: &str, hint: &str) {
 
 fn choice<T: Copy + PartialEq>(ui: &mut Ui, name: &str, entries: &[(T, &str)], value: &mut T) {
     let shown = entries.iter().find(|(entry, _)| entry == value).map_or("", |(_, name)| name);
-    let combo = ComboBox::from_id_salt(name).selected_text(shown).width(150.0).show_ui(ui, |ui| {
+    let combo = ComboBox::from_id_salt(name).selected_text(shown).width(150.0).truncate().show_ui(ui, |ui| {
         for (entry, name) in entries {
             ui.selectable_value(value, *entry, *name);
         }

@@ -78,3 +78,8 @@ pub fn soft(ui: &mut Ui, text: impl Into<String>) {
     let colour = Palette::of(ui).soft_ink;
     ui.add(egui::Label::new(RichText::new(text).color(colour)).wrap());
 }
+
+/// A button that takes little room.
+pub fn compact(text: &str) -> egui::Button<'_> {
+    egui::Button::new(RichText::new(text).size(12.0)).min_size(vec2(0.0, 22.0))
+}

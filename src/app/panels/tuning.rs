@@ -7,7 +7,7 @@ use eframe::egui::{self, Button, ComboBox, DragValue, Frame, Grid, Margin, Progr
 
 use super::chart::{Series, chart_ui};
 use super::dialogs::main_button;
-use super::side::{heading, soft, subheading};
+use super::side::{compact, heading, soft, subheading};
 use crate::app::command::Command;
 use crate::app::source::file_name;
 use crate::app::state::AppState;
@@ -78,7 +78,11 @@ fn pieces_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
                 changed = Some(plan);
             }
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-                if ui.add(Button::new("✕").small().frame(false)).on_hover_text("Take it off the list").clicked() {
+                if ui
+                    .add(Button::new(RichText::new("×").size(15.0).color(palette.soft_ink)).frame(false))
+                    .on_hover_text("Take it off the list")
+                    .clicked()
+                {
                     let mut plan = plan.clone();
                     plan.pieces.remove(index);
                     changed = Some(plan);
@@ -95,19 +99,19 @@ fn pieces_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         commands.push(Command::SetPlan(plan));
     }
     ui.add_space(2.0);
-    ui.horizontal_wrapped(|ui| {
+    ui.horizontal(|ui| {
         let ready = state.solution.is_some();
         let hint =
             "Adds the passages of the open piece that you called right (A), or else all of it as it is aligned now.";
-        if ui.add_enabled(ready, Button::new("Add this piece").small()).on_hover_text(hint).clicked() {
+        if ui.add_enabled(ready, compact("Add this piece")).on_hover_text(hint).clicked() {
             commands.push(Command::AddCurrent);
         }
         let hint = "A recording, its MIDI score and its true alignment, chosen together; or a CSV list of such.";
-        if ui.add(Button::new("Add files…").small()).on_hover_text(hint).clicked() {
+        if ui.add(compact("Files…")).on_hover_text(hint).clicked() {
             commands.push(Command::Ask(Question::AddLabelled));
         }
         let hint = "A folder with one subfolder per piece: audio.*, score.mid, alignment.csv.";
-        if ui.add(Button::new("Add folder…").small()).on_hover_text(hint).clicked() {
+        if ui.add(compact("Folder…")).on_hover_text(hint).clicked() {
             commands.push(Command::Ask(Question::AddLabelledFolder));
         }
     });
@@ -130,7 +134,7 @@ fn typed_ui(ui: &mut Ui, tuning: &Tuning, commands: &mut Vec<Command>) {
         }
         let entered = field.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
         let ready = !typed.trim().is_empty();
-        if (ui.add_enabled(ready, Button::new("Add").small()).clicked() || entered) && ready {
+        if (ui.add_enabled(ready, compact("Add")).clicked() || entered) && ready {
             commands.push(Command::AddLabelled(vec![PathBuf::from(typed.trim())]));
         }
     });
@@ -181,7 +185,7 @@ fn start_choice(ui: &mut Ui, plan: &mut Plan) {
             UNTRAINED.iter().find(|(other, _)| other == kind).map_or("", |(_, name)| name).to_owned()
         }
     };
-    let combo = ComboBox::from_id_salt("start").selected_text(shown).width(150.0).show_ui(ui, |ui| {
+    let combo = ComboBox::from_id_salt("start").selected_text(shown).width(150.0).truncate().show_ui(ui, |ui| {
         for name in SHIPPED {
             ui.selectable_value(&mut plan.start, Start::Model(name.to_owned()), format!("{name} (built in)"));
         }
@@ -194,7 +198,7 @@ fn start_choice(ui: &mut Ui, plan: &mut Plan) {
 
 fn method_choice(ui: &mut Ui, plan: &mut Plan) {
     let shown = METHODS.iter().find(|(method, _)| *method == plan.method).map_or("", |(_, name)| name);
-    let combo = ComboBox::from_id_salt("method").selected_text(shown).width(150.0).show_ui(ui, |ui| {
+    let combo = ComboBox::from_id_salt("method").selected_text(shown).width(150.0).truncate().show_ui(ui, |ui| {
         for (method, name) in METHODS {
             ui.selectable_value(&mut plan.method, method, name);
         }

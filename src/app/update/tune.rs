@@ -8,14 +8,14 @@ use super::{Services, correct, start_aligning};
 use crate::app::source::{FileRole, Source, file_name, role_of};
 use crate::app::state::{AppState, Notice};
 use crate::app::tasks::Task;
-use crate::app::tuning::{LabelledPiece, Outcome, Phase, Plan, Role, Tuning};
+use crate::app::tuning::{LabelledPiece, Outcome, Phase, Plan, Tuning};
 use crate::app::worker::Slot;
 use crate::atomic_file::write_bytes_atomically;
 use crate::config::{AlignerKind, Refinement, Settings};
 use crate::demo;
 use crate::error::{Error, Result};
 use crate::extractor::open_model;
-use crate::training::find_pieces;
+use crate::training::{PieceFiles, find_pieces};
 
 /// Where models are kept.
 fn models_folder(services: &Services) -> PathBuf {
@@ -72,13 +72,12 @@ fn one_piece(files: &[PathBuf]) -> Result<LabelledPiece> {
         })
     };
     let audio = of_role(FileRole::Recording, "recording")?;
-    Ok(LabelledPiece {
+    Ok(LabelledPiece::of_files(PieceFiles {
         name: file_name(&audio),
         score: of_role(FileRole::Score, "MIDI score")?,
         truth: of_role(FileRole::Reference, "true alignment")?,
         audio,
-        role: Role::Learn,
-    })
+    }))
 }
 
 /// The open piece as it is aligned now: the passages that were called right, or else all of it.
@@ -119,7 +118,8 @@ fn label_current(state: &AppState, folder: &Path) -> Result<Vec<LabelledPiece>> 
         let truth = free_path(folder, &format!("{stem}-{}", number + 1), &text)?;
         let part = if state.accepted.is_empty() { String::new() } else { format!(", passage {}", number + 1) };
         let name = format!("{}{part}", piece.title());
-        pieces.push(LabelledPiece { name, audio: audio.clone(), score: score.clone(), truth, role: Role::Learn });
+        let files = PieceFiles { name, audio: audio.clone(), score: score.clone(), truth };
+        pieces.push(LabelledPiece::of_files(files));
     }
     Ok(pieces)
 }

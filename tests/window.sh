@@ -51,7 +51,7 @@ wait_idle() {
     done
 }
 
-keys() { xdotool key --window "$window" --delay 60 "$@"; }
+keys() { xdotool key --delay 60 "$@"; }
 
 # Waits up to ten seconds for a command to succeed.
 eventually() {

@@ -12,7 +12,7 @@ use crate::result::{AlignedNote, Alignment};
 use crate::start::{self, LogSpectrum};
 
 /// How far from the moved onset, in seconds of the recording, others may follow if no anchor is nearer.
-const REACH_S: f64 = 10.0;
+const REACH_S: f64 = 6.0;
 /// The expected tempo is that of the curve so far, smoothed over this much of the recording.
 const TEMPO_SMOOTHING_S: f64 = 0.75;
 /// The same moment of the score.
@@ -53,14 +53,14 @@ pub fn solve_section(
     at_s: f64,
 ) -> Result<Alignment> {
     let moved = settings.anchors.iter().find(|anchor| (anchor.score_s - at_s).abs() <= SAME_MOMENT_S);
+    let edges = Edges::around(piece, &alignment.warp, &settings.anchors, at_s);
     let centre = match moved {
-        Some(moved) => preview(&alignment.warp, &settings.anchors, *moved)
+        Some(moved) => preview(&alignment.warp, &edges.as_anchors(), *moved)
             .ok_or_else(|| Error::Infeasible { reason: "the moved onset passes another one".to_owned() })?,
         None => alignment.warp.clone(),
     };
     let ratio = centre.mean_slope().max(f64::MIN_POSITIVE);
     let tempo = centre.smoothed(TEMPO_SMOOTHING_S / ratio);
-    let edges = Edges::around(piece, &centre, &settings.anchors, at_s);
     let inside = |score_s: f64| score_s >= edges.low_s - SAME_MOMENT_S && score_s <= edges.high_s + SAME_MOMENT_S;
     let mut fixed = edges.pins.clone();
     fixed.extend(settings.anchors.iter().map(|a| (a.score_s, a.performance_s)).filter(|pin| inside(pin.0)));
@@ -114,6 +114,10 @@ impl Edges {
             edges.pins.push(pin);
         }
         edges
+    }
+
+    fn as_anchors(&self) -> Vec<Anchor> {
+        self.pins.iter().map(|&(score_s, performance_s)| Anchor { score_s, performance_s }).collect()
     }
 }
 

@@ -27,6 +27,8 @@ fn a_moved_onset_is_met_exactly_and_the_rest_of_the_piece_stays() {
         let (before, after) = (whole.warp.at(onset), solved.warp.at(onset));
         if (before - target).abs() > REACH_S + 2.0 {
             assert_eq!(before, after, "onset at {onset}");
+        } else if (before - target).abs() > 0.6 * REACH_S {
+            assert!((before - after).abs() < 0.02, "onset at {onset} moved from {before} to {after}");
         }
     }
     // Freeing it brings the old place back, for that is what the recording says.

@@ -89,7 +89,7 @@ impl Rows {
     fn paint_labels(&self, canvas: &Canvas) {
         for pitch in (self.lowest..=self.highest).filter(|pitch| pitch % 12 == 0) {
             let y = self.y(pitch) + 0.5 * self.height;
-            if y > canvas.plot.top() + 18.0 {
+            if y > canvas.plot.top() + 18.0 && y < canvas.plot.bottom() - 6.0 {
                 canvas.label(y, pitch_name(pitch));
             }
         }

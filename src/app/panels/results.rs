@@ -115,6 +115,10 @@ fn doubts_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         soft(ui, "No place stands out.");
         return;
     }
+    ui.scope(|ui| doubt_rows(ui, state, &doubts, commands));
+}
+
+fn doubt_rows(ui: &mut Ui, state: &AppState, doubts: &[&Doubt], commands: &mut Vec<Command>) {
     ui.spacing_mut().item_spacing.y = 0.0;
     ScrollArea::vertical().id_salt("doubts").max_height(188.0).auto_shrink([false, true]).show_rows(
         ui,

@@ -1,6 +1,6 @@
 //! The bar at the bottom: play, repeat, speed, what is heard.
 
-use eframe::egui::{self, FontId, RichText, Slider, Ui};
+use eframe::egui::{self, FontId, RichText, Slider, Ui, vec2};
 
 use super::clock;
 use super::icons::{Icon, icon_button};
@@ -29,7 +29,12 @@ pub fn transport_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) 
         }
         ui.add_space(8.0);
         ui.label(RichText::new(clock(transport.position_s, 3)).font(FontId::monospace(17.0)));
-        ui.label(RichText::new(bar_position(state)).color(palette.soft_ink));
+        let place = egui::Label::new(RichText::new(bar_position(state)).color(palette.soft_ink));
+        // As wide as its longest text, so that nothing moves while it plays.
+        ui.allocate_ui_with_layout(vec2(126.0, 20.0), egui::Layout::left_to_right(egui::Align::Center), |ui| {
+            ui.set_min_width(126.0);
+            ui.add(place);
+        });
         ui.add_space(10.0);
         ui.separator();
         ui.add_space(4.0);

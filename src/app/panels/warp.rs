@@ -68,6 +68,8 @@ pub fn warp_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
 
 /// Confidence below which nothing can be said of how far off an onset is.
 const LEAST_CONFIDENCE: f64 = 0.05;
+/// Onsets closer than this, in points, share a part of the band.
+const CLOSEST_ONSETS: f32 = 2.0;
 /// A confidence is the chance to be this near.
 const NEAR_S: f64 = 0.05;
 
@@ -82,7 +84,8 @@ fn spread_s(confidence: f64) -> f64 {
 fn paint_confidence(canvas: &Canvas, axis: &Axis, piece: &Piece, solution: &Solution) {
     let onsets = solution.onsets_between(canvas.view.start_s - 1.0, canvas.view.end_s() + 1.0);
     let notes = &piece.score.notes;
-    let mut edges: Vec<(f32, f32, f32)> = Vec::with_capacity(onsets.len());
+    let mut edges: Vec<(f32, f32, f32)> = Vec::new();
+    let mut drawn_at = f32::NEG_INFINITY;
     for onset in onsets {
         let first = notes.partition_point(|note| note.onset_s < onset.score_s - 1e-6);
         let chord = notes[first..].iter().take_while(|note| note.onset_s <= onset.score_s + 1e-6).count();
@@ -91,9 +94,13 @@ fn paint_confidence(canvas: &Canvas, axis: &Axis, piece: &Piece, solution: &Solu
         let spread = spread_s(confidence).min(1.0);
         let (left, right) = (canvas.x(onset.performance_s - spread), canvas.x(onset.performance_s + spread));
         // Onsets that fall together at this zoom are drawn once, as the widest of them.
-        match edges.last_mut().filter(|last| right - last.1 < 1.5) {
+        let here = canvas.x(onset.performance_s);
+        match edges.last_mut().filter(|_| here - drawn_at < CLOSEST_ONSETS) {
             Some(last) => (last.0, last.1) = (last.0.min(left), last.1.max(right)),
-            None => edges.push((left, right, axis.y(onset.score_s))),
+            None => {
+                drawn_at = here;
+                edges.push((left, right, axis.y(onset.score_s)));
+            }
         }
     }
     let colour = canvas.palette.wave.gamma_multiply(0.3);

@@ -105,23 +105,23 @@ inside() {
     picture corrected
 
     keys ctrl+e
-    sleep 0.5
+    wait_idle
     picture export
     keys Return
     eventually test -s "$WORK/performance.csv" || fail "nothing was exported"
     say "the alignment was exported: $(wc -l <"$WORK/performance.csv") lines"
     keys ctrl+p
-    sleep 0.5
+    wait_idle
     keys Return
     eventually test -s "$WORK/performance.png" || fail "no picture was saved"
     say "a picture was saved"
     keys ctrl+s
-    sleep 0.5
+    wait_idle
     keys Return
     eventually test -s "$WORK/performance.agogic" || fail "the session was not saved"
     eventually title_lacks changed || fail "a saved session is still called changed"
     keys F1
-    sleep 0.5
+    wait_idle
     picture help
     keys Escape ctrl+q
     expect_end

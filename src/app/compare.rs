@@ -7,7 +7,7 @@ use crate::evaluation::{Metrics, TimeMap, evaluate};
 use crate::result::Alignment;
 use crate::score::Score;
 
-use super::view_model::Reference;
+use super::view_model::{Piece, Reference};
 
 /// An alignment that was kept.
 #[derive(Debug, Clone)]
@@ -20,22 +20,43 @@ pub struct Kept {
     pub shown: bool,
     /// Figures against the reference, if there is one.
     pub metrics: Option<Metrics>,
-    /// How far it is from the alignment that is shown, on average over the score.
-    pub apart_ms: f64,
+    /// How far it is from the alignment that is shown, on average over the score; none for another recording of the score.
+    pub apart_ms: Option<f64>,
 }
 
 impl Kept {
     /// Keeps an alignment.
     pub fn new(name: String, alignment: Arc<Alignment>) -> Self {
-        Self { name, alignment, shown: true, metrics: None, apart_ms: 0.0 }
+        Self { name, alignment, shown: true, metrics: None, apart_ms: None }
     }
 
-    /// Measures it anew against the reference and the alignment that is shown.
-    pub fn measure(&mut self, score: &Score, reference: Option<&Reference>, shown: Option<&Alignment>) {
+    /// Whether it is of the recording called `name`: only then do its times mean the same.
+    pub fn is_of(&self, name: &str) -> bool {
+        self.alignment.provenance.recording.name == name
+    }
+
+    /// Measures it anew against the reference and the alignment that is shown, if it is of the same recording.
+    pub fn measure(&mut self, piece: &Piece, reference: Option<&Reference>, shown: Option<&Alignment>) {
+        (self.metrics, self.apart_ms) = (None, None);
+        if !self.is_of(&piece.recording_name) {
+            return;
+        }
+        let score = &piece.score;
         let times = TimeMap::of_alignment(score, &self.alignment);
         self.metrics = reference.map(|reference| evaluate(&times, &reference.times));
-        let apart = shown.map(|shown| evaluate(&times, &TimeMap::of_alignment(score, shown)).time_err_ms);
-        self.apart_ms = apart.unwrap_or(0.0);
+        self.apart_ms = shown.map(|shown| evaluate(&times, &TimeMap::of_alignment(score, shown)).time_err_ms);
+    }
+
+    /// Its tempo at beats of the score: beat and quarter notes per minute, for curves of other recordings to be laid over.
+    pub fn tempo_of_beats(&self) -> impl Iterator<Item = (f64, f64)> {
+        self.alignment.tempo.iter().map(|point| (point.score_beat, point.beats_per_minute))
+    }
+
+    /// The middle of its tempi.
+    pub fn median_tempo(&self) -> f64 {
+        let mut tempi: Vec<f64> = self.tempo_of_beats().map(|(_, tempo)| tempo).collect();
+        tempi.sort_by(f64::total_cmp);
+        tempi.get(tempi.len() / 2).copied().unwrap_or(0.0)
     }
 
     /// The alignment as something to compare with.

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use super::compare::Kept;
 use super::history::{History, Snapshot};
@@ -47,6 +48,9 @@ pub enum Severity {
     Error,
 }
 
+/// How long it is told that something was done.
+pub const TOLD_FOR: Duration = Duration::from_secs(8);
+
 /// Something to tell the user, in one sentence.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Notice {
@@ -56,23 +60,34 @@ pub struct Notice {
     pub text: String,
     /// More for those who want to know.
     pub details: Option<String>,
+    /// Since when it is told.
+    pub since: Instant,
 }
 
 impl Notice {
+    fn new(severity: Severity, text: String, details: Option<String>) -> Self {
+        Self { severity, text, details, since: Instant::now() }
+    }
+
+    /// Whether it has been read by now: that something was done is no news for long.
+    pub fn is_over(&self) -> bool {
+        self.severity == Severity::Info && self.since.elapsed() > TOLD_FOR
+    }
+
     /// Something was done.
     pub fn info(text: impl Into<String>) -> Self {
-        Self { severity: Severity::Info, text: text.into(), details: None }
+        Self::new(Severity::Info, text.into(), None)
     }
 
     /// Something to know.
     pub fn warning(text: impl Into<String>) -> Self {
-        Self { severity: Severity::Warning, text: text.into(), details: None }
+        Self::new(Severity::Warning, text.into(), None)
     }
 
     /// Something failed.
     pub fn error(error: &Error) -> Self {
         let details = std::error::Error::source(error).map(|source| format!("{source}\n")).unwrap_or_default();
-        Self { severity: Severity::Error, text: sentence(error), details: Some(format!("{details}{error:#?}")) }
+        Self::new(Severity::Error, sentence(error), Some(format!("{details}{error:#?}")))
     }
 }
 

@@ -155,7 +155,8 @@ impl Plan {
         self.output(folder).with_extension("checkpoint").is_file()
     }
 
-    /// Takes another name if this one is that of a finished model, so that none is ever overwritten.
+    /// Takes another name if this one is that of a model, or of another training that is not finished: neither is ever
+    /// overwritten.
     pub fn take_free_name(&mut self, folder: &Path) {
         self.name.retain(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ' ' | '.'));
         if self.name.trim().is_empty() {
@@ -163,7 +164,7 @@ impl Plan {
         }
         let stem = self.name.clone();
         let mut number = 2;
-        while !self.is_unfinished(folder) && self.output(folder).exists() {
+        while self.is_unfinished(folder) || self.output(folder).exists() {
             self.name = format!("{stem}-{number}");
             number += 1;
         }
@@ -258,6 +259,8 @@ pub struct Tuning {
     pub before_use: Option<Settings>,
     /// Whether an unfinished training of this plan is kept.
     pub unfinished: bool,
+    /// The plan of the training that was begun last.
+    pub begun: Option<Plan>,
 }
 
 impl Tuning {
@@ -276,7 +279,14 @@ impl Tuning {
             outcome: None,
             before_use: None,
             unfinished: false,
+            begun: None,
         }
+    }
+
+    /// Whether training would go on with what was begun: the number of epochs may change, nothing else.
+    pub fn would_go_on(&self, folder: &Path) -> bool {
+        let same = |begun: &Plan| Plan { epochs: self.plan.epochs, ..begun.clone() } == self.plan;
+        self.begun.as_ref().is_some_and(same) && self.plan.is_unfinished(folder)
     }
 
     /// Takes in what the training tells.
@@ -345,6 +355,13 @@ mod tests {
         std::fs::write(plan.output(folder.path()), "weights").unwrap();
         plan.take_free_name(folder.path());
         assert_eq!(plan.name, "mymodel-2");
+        let mut tuning = Tuning::new(plan.clone());
+        std::fs::write(folder.path().join("mymodel-2.checkpoint"), "half").unwrap();
+        assert!(!tuning.would_go_on(folder.path()), "it is another training's");
+        tuning.begun = Some(Plan { epochs: 77, ..plan.clone() });
+        assert!(tuning.would_go_on(folder.path()));
+        tuning.plan.learning_rate = 0.01;
+        assert!(!tuning.would_go_on(folder.path()));
         plan.add(piece("a", "1"));
         plan.write(folder.path());
         assert_eq!(Plan::read(folder.path()), plan);

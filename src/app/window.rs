@@ -11,7 +11,7 @@ use super::command::Command;
 use super::playback::{Output, Player};
 use super::preferences::{Preferences, ThemeChoice};
 use super::recovery;
-use super::state::AppState;
+use super::state::{AppState, Severity, TOLD_FOR};
 use super::theme::{self, Palette};
 use super::update::{self, Services};
 use super::worker::Worker;
@@ -136,6 +136,10 @@ impl Window {
         }
         if self.state.is_changed() {
             ctx.request_repaint_after(AUTOSAVE_EVERY);
+        }
+        update::forget_old_news(&mut self.state);
+        if self.state.notices.iter().any(|notice| notice.severity == Severity::Info) {
+            ctx.request_repaint_after(TOLD_FOR);
         }
     }
 

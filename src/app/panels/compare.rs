@@ -39,7 +39,8 @@ pub fn compare_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         );
     }
     for (index, kept) in state.kept.iter().enumerate() {
-        kept_ui(ui, index, kept, commands);
+        let same = state.piece.as_ref().is_some_and(|piece| kept.is_of(&piece.recording_name));
+        kept_ui(ui, index, kept, same, commands);
     }
     ui.add_space(10.0);
     ui.separator();
@@ -47,7 +48,7 @@ pub fn compare_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     reference_ui(ui, state, commands);
 }
 
-fn kept_ui(ui: &mut Ui, index: usize, kept: &Kept, commands: &mut Vec<Command>) {
+fn kept_ui(ui: &mut Ui, index: usize, kept: &Kept, same_recording: bool, commands: &mut Vec<Command>) {
     let palette = Palette::of(ui);
     row_frame(ui, |ui| {
         ui.horizontal(|ui| {
@@ -61,14 +62,19 @@ fn kept_ui(ui: &mut Ui, index: usize, kept: &Kept, commands: &mut Vec<Command>) 
                 commands.push(Command::RenameKept(index, name));
             }
         });
-        figures(ui, kept.metrics.as_ref(), Some(kept.apart_ms));
+        if same_recording {
+            figures(ui, kept.metrics.as_ref(), kept.apart_ms);
+        } else {
+            let (name, tempo) = (&kept.alignment.provenance.recording.name, kept.median_tempo());
+            soft(ui, format!("Another recording, {name}: about {tempo:.0} quarter notes a minute"));
+        }
         ui.horizontal(|ui| {
             let hint = "Notes and figures are compared with this alignment.";
-            if ui.add(compact("Reference")).on_hover_text(hint).clicked() {
+            if same_recording && ui.add(compact("Reference")).on_hover_text(hint).clicked() {
                 commands.push(Command::CompareWithKept(index));
             }
             let hint = "Shows this alignment, with the settings it was made with. Undo brings the other one back.";
-            if ui.add(compact("Switch to it")).on_hover_text(hint).clicked() {
+            if same_recording && ui.add(compact("Switch to it")).on_hover_text(hint).clicked() {
                 commands.push(Command::AdoptKept(index));
             }
             if ui.add(compact("Remove")).clicked() {

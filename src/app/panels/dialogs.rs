@@ -13,7 +13,8 @@ use crate::app::theme::Palette;
 /// Draws the dialog that is open, if any.
 pub fn dialogs_ui(ctx: &egui::Context, state: &AppState, commands: &mut Vec<Command>) {
     let Some(dialog) = &state.dialog else { return };
-    let modal = egui::Modal::new(egui::Id::unique("dialog")).show(ctx, |ui| match dialog {
+    let frame = egui::Frame::popup(&ctx.style_of(ctx.theme())).inner_margin(22).corner_radius(12);
+    let modal = egui::Modal::new(egui::Id::unique("dialog")).frame(frame).show(ctx, |ui| match dialog {
         Dialog::Open { recording, score } => open_dialog::open_ui(ui, recording, score, commands),
         Dialog::SaveSession { path } => save_ui(ui, path, commands),
         Dialog::Export { format, path } => export_window::export_ui(ui, state, *format, path, commands),

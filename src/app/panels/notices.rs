@@ -16,7 +16,7 @@ pub fn notices_ui(ctx: &egui::Context, state: &AppState, commands: &mut Vec<Comm
     }
     egui::Area::new(egui::Id::unique("notices"))
         .anchor(Align2::LEFT_BOTTOM, vec2(super::GUTTER + 16.0, -72.0))
-        .order(egui::Order::Foreground)
+        .order(egui::Order::Middle)
         .show(ctx, |ui| {
             ui.set_max_width(WIDTH);
             for (index, notice) in state.notices.iter().enumerate() {

@@ -4,8 +4,11 @@ use eframe::egui::{Align2, Pos2, Stroke, Ui, pos2, vec2};
 
 use super::canvas::{Canvas, Grip};
 use super::curve;
+use crate::alignment::Warp;
 use crate::app::command::Command;
+use crate::app::compare::Kept;
 use crate::app::state::AppState;
+use crate::app::view_model::Piece;
 use crate::result::TempoPoint;
 
 /// Draws the pane.
@@ -38,8 +41,10 @@ pub fn tempo_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         let points = steps(&canvas, &ghost.alignment.tempo, y);
         curve::solid(&canvas, points, Stroke::new(1.0, canvas.palette.ghost));
     }
+    let piece = state.piece.as_deref();
     for (index, kept) in state.kept.iter().enumerate().filter(|(_, kept)| kept.shown) {
-        let points = steps(&canvas, &kept.alignment.tempo, y);
+        let laid_over = piece.map(|piece| on_this_recording(kept, piece, &solution.alignment.warp));
+        let points = steps(&canvas, laid_over.as_deref().unwrap_or(&kept.alignment.tempo), y);
         curve::solid(&canvas, points, Stroke::new(1.3, canvas.palette.series(index)));
     }
     curve::solid(&canvas, steps(&canvas, tempo, y), Stroke::new(1.6, canvas.palette.wave_core));
@@ -59,6 +64,17 @@ pub fn tempo_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
             canvas.tag(place, Align2::RIGHT_BOTTOM, &text, canvas.palette.soft_ink);
         }
     }
+}
+
+/// The tempo of a kept alignment at the beats of this recording, so that the same beats stand above one another.
+fn on_this_recording(kept: &Kept, piece: &Piece, warp: &Warp) -> Vec<TempoPoint> {
+    let place = |beat: f64| warp.at(piece.score.tempo.beat_to_seconds(beat));
+    let points = kept.tempo_of_beats().map(|(score_beat, beats_per_minute)| TempoPoint {
+        score_beat,
+        performance_s: place(score_beat),
+        beats_per_minute,
+    });
+    points.collect()
 }
 
 /// From below the slow beats to above the fast ones; single wild beats are left outside.

@@ -222,7 +222,7 @@ fn run_ui(ui: &mut Ui, tuning: &Tuning, commands: &mut Vec<Command>) {
                     commands.push(Command::StartTraining);
                 }
                 let hint = "Ends this training with its best epoch so far.";
-                let best = tuning.phase == Phase::Stopped && tuning.epochs_done() > 0;
+                let best = tuning.phase == Phase::Stopped && tuning.unfinished && tuning.epochs_done() > 0;
                 if best && ui.button("Keep the best").on_hover_text(hint).clicked() {
                     commands.push(Command::KeepBest);
                 }

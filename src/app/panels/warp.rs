@@ -6,6 +6,7 @@ use super::canvas::{Canvas, Grip};
 use super::{clock, curve};
 use crate::alignment::Warp;
 use crate::app::command::Command;
+use crate::app::compare::Kept;
 use crate::app::solve;
 use crate::app::state::AppState;
 use crate::app::view_model::{Piece, Solution};
@@ -32,7 +33,8 @@ pub fn warp_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     if let Some(reference) = &state.reference {
         curve::solid(&canvas, axis.map_points(&canvas, &reference.times), Stroke::new(3.0, canvas.palette.reference));
     }
-    for (index, kept) in state.kept.iter().enumerate().filter(|(_, kept)| kept.shown) {
+    let of_this = |kept: &Kept| kept.shown && kept.is_of(&piece.recording_name);
+    for (index, kept) in state.kept.iter().enumerate().filter(|(_, kept)| of_this(kept)) {
         let stroke = Stroke::new(1.5, canvas.palette.series(index));
         curve::solid(&canvas, axis.points(&canvas, &kept.alignment.warp), stroke);
     }

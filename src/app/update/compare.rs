@@ -20,14 +20,19 @@ pub(super) fn with(state: &mut AppState, services: &mut Services, with: CompareW
 }
 
 pub(super) fn with_kept(state: &mut AppState, services: &mut Services, index: usize) {
-    let (Some(piece), Some(kept)) = (&state.piece, state.kept.get(index)) else { return };
+    let Some(piece) = &state.piece else { return };
+    let Some(kept) = state.kept.get(index).filter(|kept| kept.is_of(&piece.recording_name)) else { return };
     let reference = kept.as_reference(&piece.score);
     with(state, services, CompareWith::Other(reference));
 }
 
 pub(super) fn keep(state: &mut AppState) {
     let Some(solution) = &state.solution else { return };
-    let name = describe(&solution.alignment.settings);
+    let several = state.kept.iter().any(|kept| !kept.is_of(&solution.alignment.provenance.recording.name));
+    let mut name = describe(&solution.alignment.settings);
+    if several {
+        name = format!("{}, {name}", solution.alignment.provenance.recording.name);
+    }
     let same =
         state.kept.iter().filter(|kept| kept.name == name || kept.name.starts_with(&format!("{name} ("))).count();
     let name = if same == 0 { name } else { format!("{name} ({})", same + 1) };
@@ -58,7 +63,8 @@ pub(super) fn forget(state: &mut AppState, index: usize) {
 
 /// The kept alignment becomes the one that is shown. Undo brings back what was shown.
 pub(super) fn adopt(state: &mut AppState, services: &mut Services, index: usize) {
-    let (Some(piece), Some(kept)) = (state.piece.clone(), state.kept.get(index)) else { return };
+    let Some(piece) = state.piece.clone() else { return };
+    let Some(kept) = state.kept.get(index).filter(|kept| kept.is_of(&piece.recording_name)) else { return };
     let alignment = Box::new((*kept.alignment).clone());
     state.history.record(state.snapshot(), "change to a kept alignment");
     state.settings = alignment.settings.clone();
@@ -73,6 +79,6 @@ pub(super) fn measure(state: &mut AppState) {
     let Some(piece) = &state.piece else { return };
     let (reference, shown) = (state.reference.as_deref(), state.solution.as_ref().map(|solution| &solution.alignment));
     for kept in &mut state.kept {
-        kept.measure(&piece.score, reference, shown);
+        kept.measure(piece, reference, shown);
     }
 }

@@ -54,7 +54,12 @@ fn take_in_one(state: &mut AppState, services: &mut Services, slot: Slot, event:
             services.worker.cancel(Slot::Drag);
             (state.solution, state.ghost, state.moved, state.selected) = (None, None, None, None);
             (state.preview, state.dragging) = (None, false);
-            (state.kept, state.accepted) = (opening.kept, opening.accepted);
+            // Another recording of the same score: what was kept of the first can still be compared, beat by beat.
+            let same_score = state.piece.as_ref().is_some_and(|before| before.score.notes == piece.score.notes);
+            if !same_score || !opening.kept.is_empty() {
+                state.kept = opening.kept;
+            }
+            state.accepted = opening.accepted;
             state.reference = reference;
             state.reference_source = piece.sources.reference.clone();
             state.piece = Some(piece);

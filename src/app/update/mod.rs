@@ -152,6 +152,11 @@ pub fn apply(state: &mut AppState, services: &mut Services, command: Command) {
     }
 }
 
+/// Takes away what was told long enough.
+pub fn forget_old_news(state: &mut AppState) {
+    state.notices.retain(|notice| !notice.is_over());
+}
+
 /// Writes a picture of the window.
 pub fn write_picture(services: &mut Services, size: [usize; 2], rgba: Vec<u8>, path: PathBuf) {
     services.worker.start(Task::Picture { size, rgba, path });

@@ -27,21 +27,28 @@ fn models_folder(services: &Services) -> PathBuf {
 pub fn recall_plan(services: &Services) -> Tuning {
     let folder = models_folder(services);
     let mut tuning = Tuning::new(Plan::read(&folder));
-    tuning.unfinished = tuning.plan.is_unfinished(&folder);
+    tuning.begun = Some(tuning.plan.clone());
+    tuning.unfinished = tuning.would_go_on(&folder);
     tuning
 }
 
 /// Keeps the plan for the next start.
 pub(super) fn remember_plan(state: &AppState, services: &Services) {
-    if state.tuning.plan != Plan::default() {
-        state.tuning.plan.write(&models_folder(services));
+    let (tuning, folder) = (&state.tuning, models_folder(services));
+    if tuning.plan == Plan::default() {
+        return;
     }
+    let mut plan = tuning.plan.clone();
+    if plan.is_unfinished(&folder) && !tuning.would_go_on(&folder) {
+        plan.take_free_name(&folder);
+    }
+    plan.write(&folder);
 }
 
 pub(super) fn set_plan(state: &mut AppState, services: &Services, plan: Plan) {
     if !state.tuning.phase.is_busy() {
-        state.tuning.unfinished = plan.is_unfinished(&models_folder(services));
         state.tuning.plan = plan;
+        state.tuning.unfinished = state.tuning.would_go_on(&models_folder(services));
     }
 }
 
@@ -147,13 +154,15 @@ pub(super) fn start(state: &mut AppState, services: &mut Services) {
         return;
     }
     let folder = models_folder(services);
-    let goes_on = tuning.phase == Phase::Stopped && tuning.plan.is_unfinished(&folder);
-    if !goes_on {
+    if !tuning.would_go_on(&folder) {
         tuning.plan.take_free_name(&folder);
+    }
+    if tuning.phase != Phase::Stopped {
         (tuning.losses, tuning.records, tuning.best_epoch) = (Vec::new(), Vec::new(), 0);
         tuning.outcome = None;
     }
     tuning.plan.write(&folder);
+    tuning.begun = Some(tuning.plan.clone());
     let plan = Box::new(tuning.plan.clone());
     run(state, services, plan);
 }
@@ -184,7 +193,8 @@ pub(super) fn stop(state: &mut AppState, services: &Services) {
 
 /// A stopped training goes on for no further epoch: it ends with the best that it has.
 pub(super) fn keep_best(state: &mut AppState, services: &mut Services) {
-    if state.tuning.phase == Phase::Stopped && state.tuning.epochs_done() > 0 {
+    let goes_on = state.tuning.would_go_on(&models_folder(services));
+    if state.tuning.phase == Phase::Stopped && goes_on && state.tuning.epochs_done() > 0 {
         let plan = Plan { epochs: state.tuning.epochs_done(), ..state.tuning.plan.clone() };
         run(state, services, Box::new(plan));
     }
@@ -192,7 +202,7 @@ pub(super) fn keep_best(state: &mut AppState, services: &mut Services) {
 
 /// The training has ended without a model: it was stopped, or it failed, which is told elsewhere.
 pub(super) fn ended(state: &mut AppState, services: &Services) {
-    let unfinished = state.tuning.plan.is_unfinished(&models_folder(services));
+    let unfinished = state.tuning.would_go_on(&models_folder(services));
     state.tuning.unfinished = unfinished;
     state.tuning.phase = if unfinished { Phase::Stopped } else { Phase::Idle };
     state.tuning.left = None;

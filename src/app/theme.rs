@@ -174,6 +174,8 @@ fn style(palette: &Palette, base: Visuals) -> Style {
     style.spacing.interact_size = vec2(36.0, 26.0);
     style.spacing.menu_margin = Margin::same(6);
     style.spacing.window_margin = Margin::same(18);
+    // Scroll bars get room of their own instead of lying over what is scrolled.
+    style.spacing.scroll.floating_allocated_width = 9.0;
     style.spacing.slider_width = 110.0;
     style.spacing.combo_width = 120.0;
     style.spacing.tooltip_width = 320.0;

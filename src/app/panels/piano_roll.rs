@@ -1,6 +1,6 @@
 //! The score's notes at their places in the recording: shaded by support, or compared with a reference.
 
-use eframe::egui::{Align2, Color32, Rect, Shape, Stroke, StrokeKind, Ui, pos2, vec2};
+use eframe::egui::{Align2, Color32, Mesh, Rect, Shape, Stroke, StrokeKind, Ui, pos2, vec2};
 
 use super::canvas::{Canvas, Grip};
 use super::spectrum::paint_spectrum;
@@ -14,6 +14,8 @@ use crate::app::view_model::{Piece, RollSpan, Solution, Support};
 const ROOM: u8 = 2;
 /// What is narrower than this, in points, is left out where it only tells of a difference: at that zoom the two agree.
 const NARROWEST_DIFFERENCE: f32 = 0.75;
+/// Notes narrower than this, in points, are drawn plainly.
+const NARROW: f32 = 3.0;
 /// Distance of hatch lines.
 const HATCH: f32 = 5.0;
 
@@ -101,6 +103,8 @@ fn paint_notes(canvas: &Canvas, rows: &Rows, solution: &Solution) -> Option<Roll
     let gap = (0.12 * rows.height).min(1.5);
     let mut covered = [f32::NEG_INFINITY; 128];
     let mut hovered = None;
+    // Thousands of narrow notes cost too much as shapes of their own.
+    let mut narrow = Mesh::default();
     for span in solution.roll_between(canvas.view.start_s, canvas.view.end_s()) {
         let (left, right) = (canvas.x(span.start_s), canvas.x(span.end_s));
         let last = &mut covered[usize::from(span.pitch & 127)];
@@ -117,40 +121,42 @@ fn paint_notes(canvas: &Canvas, rows: &Rows, solution: &Solution) -> Option<Roll
             pos2(left.max(canvas.plot.left() - 4.0), y + gap),
             pos2(right.min(canvas.plot.right() + 4.0), y + rows.height - gap),
         );
-        paint_span(canvas, rect, span.support);
+        if rect.width() < NARROW {
+            narrow.add_colored_rect(rect, fill(canvas.palette, span.support));
+        } else {
+            paint_span(canvas, rect, span.support);
+        }
         if canvas.pointer.is_some_and(|pointer| rect.expand(1.0).contains(pointer)) {
             hovered = Some(*span);
         }
     }
+    canvas.painter.add(Shape::mesh(narrow));
     hovered
 }
 
 fn paint_span(canvas: &Canvas, rect: Rect, support: Support) {
     let palette = canvas.palette;
     let radius = if rect.width() > 4.0 && rect.height() > 4.0 { 2.0 } else { 0.0 };
+    // A note that is compared may go on in another colour: its ends stay square.
+    let radius = if matches!(support, Support::Confidence(_)) { radius } else { 0.0 };
+    canvas.painter.rect_filled(rect, radius, fill(palette, support));
     match support {
-        Support::Confidence(confidence) => {
-            canvas.painter.rect_filled(rect, radius, confidence_colour(palette, confidence));
-        }
-        Support::Both => {
-            canvas.painter.rect_filled(rect, 0.0, palette.note);
-        }
-        Support::OursOnly => {
-            canvas.painter.rect_filled(rect, 0.0, palette.ours_only);
-            hatch(canvas, rect, Color32::from_black_alpha(90));
-        }
+        Support::OursOnly => hatch(canvas, rect, Color32::from_black_alpha(90)),
         Support::ReferenceOnly => {
-            canvas.painter.rect_filled(rect, 0.0, palette.reference_only);
-            if rect.width() > 2.0 {
-                let stroke = Stroke::new(1.0, palette.reference_edge);
-                canvas.painter.rect_stroke(rect, 0.0, stroke, StrokeKind::Inside);
-            }
+            let stroke = Stroke::new(1.0, palette.reference_edge);
+            canvas.painter.rect_stroke(rect, 0.0, stroke, StrokeKind::Inside);
         }
+        Support::Confidence(_) | Support::Both => {}
     }
 }
 
-fn confidence_colour(palette: &Palette, confidence: f32) -> Color32 {
-    palette.unsure_note.lerp_to_gamma(palette.note, confidence.clamp(0.0, 1.0))
+fn fill(palette: &Palette, support: Support) -> Color32 {
+    match support {
+        Support::Confidence(confidence) => palette.unsure_note.lerp_to_gamma(palette.note, confidence.clamp(0.0, 1.0)),
+        Support::Both => palette.note,
+        Support::OursOnly => palette.ours_only,
+        Support::ReferenceOnly => palette.reference_only,
+    }
 }
 
 /// Slanted lines, so that red is told from yellow without colour.

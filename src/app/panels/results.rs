@@ -82,8 +82,9 @@ fn metrics_ui(ui: &mut Ui, metrics: &Metrics) {
         ("Within 25 ms", format!("{:.1} %", metrics.within_25_pct), "Share of onsets that are this near."),
         ("Within 50 ms", format!("{:.1} %", metrics.within_50_pct), "Share of onsets that are this near."),
     ];
-    Grid::new("metrics").num_columns(2).spacing(vec2(16.0, 4.0)).show(ui, |ui| {
+    Grid::new("metrics").num_columns(2).spacing(vec2(16.0, 2.0)).min_row_height(21.0).show(ui, |ui| {
         for (name, value, hint) in rows {
+            ui.spacing_mut().interact_size.y = 20.0;
             ui.label(name).on_hover_text(hint);
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
                 ui.label(RichText::new(value).family(theme::strong_family()));
@@ -120,7 +121,7 @@ fn doubts_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
 
 fn doubt_rows(ui: &mut Ui, state: &AppState, doubts: &[&Doubt], commands: &mut Vec<Command>) {
     ui.spacing_mut().item_spacing.y = 0.0;
-    ScrollArea::vertical().id_salt("doubts").max_height(188.0).auto_shrink([false, true]).show_rows(
+    ScrollArea::vertical().id_salt("doubts").max_height(168.0).auto_shrink([false, true]).show_rows(
         ui,
         ROW_HEIGHT,
         doubts.len(),

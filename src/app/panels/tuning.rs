@@ -43,13 +43,13 @@ pub fn tuning_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     });
     ui.add_space(8.0);
     run_ui(ui, tuning, commands);
-    if !tuning.records.is_empty() || !tuning.losses.is_empty() || busy {
-        ui.add_space(6.0);
-        curves_ui(ui, tuning);
-    }
     if let Some(outcome) = &tuning.outcome {
         ui.add_space(8.0);
         outcome_ui(ui, tuning, outcome, commands);
+    }
+    if !tuning.records.is_empty() || !tuning.losses.is_empty() || busy {
+        ui.add_space(8.0);
+        curves_ui(ui, tuning);
     }
 }
 

@@ -9,7 +9,7 @@ use crate::app::command::Command;
 use crate::app::compare::Kept;
 use crate::app::solve;
 use crate::app::state::AppState;
-use crate::app::view_model::{Piece, Solution};
+use crate::app::view_model::Solution;
 use crate::evaluation::TimeMap;
 
 /// Draws the pane.
@@ -25,7 +25,7 @@ pub fn warp_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     let axis = Axis::new(&canvas, warp, piece.score.end_s());
     axis.paint_grid(&canvas);
     if state.moved.is_none() {
-        paint_confidence(&canvas, &axis, piece, solution);
+        paint_confidence(&canvas, &axis, solution);
     }
     if let Some(ghost) = &state.ghost {
         curve::dashed(&canvas, &axis.points(&canvas, &ghost.alignment.warp), Stroke::new(1.2, canvas.palette.ghost));
@@ -75,25 +75,20 @@ const CLOSEST_ONSETS: f32 = 2.0;
 /// A confidence is the chance to be this near.
 const NEAR_S: f64 = 0.05;
 
-/// How far an onset may well be off: two standard deviations of the error whose chance to be within 50 ms is `confidence`,
-/// under an exponential tail.
+/// How far an onset may well be off: twice the mean error if errors fall off exponentially and `confidence` is the chance
+/// to be near.
 fn spread_s(confidence: f64) -> f64 {
     let missed = (1.0 - confidence).clamp(1e-6, 1.0 - LEAST_CONFIDENCE);
     2.0 * NEAR_S / -missed.ln()
 }
 
 /// A band around the curve, as wide as the onsets are unsure.
-fn paint_confidence(canvas: &Canvas, axis: &Axis, piece: &Piece, solution: &Solution) {
+fn paint_confidence(canvas: &Canvas, axis: &Axis, solution: &Solution) {
     let onsets = solution.onsets_between(canvas.view.start_s - 1.0, canvas.view.end_s() + 1.0);
-    let notes = &piece.score.notes;
     let mut edges: Vec<(f32, f32, f32)> = Vec::new();
     let mut drawn_at = f32::NEG_INFINITY;
     for onset in onsets {
-        let first = notes.partition_point(|note| note.onset_s < onset.score_s - 1e-6);
-        let chord = notes[first..].iter().take_while(|note| note.onset_s <= onset.score_s + 1e-6).count();
-        let sure = solution.alignment.notes[first..first + chord].iter().map(|note| note.confidence);
-        let confidence = sure.sum::<f64>() / chord.max(1) as f64;
-        let spread = spread_s(confidence).min(1.0);
+        let spread = spread_s(onset.confidence).min(1.0);
         let (left, right) = (canvas.x(onset.performance_s - spread), canvas.x(onset.performance_s + spread));
         // Onsets that fall together at this zoom are drawn once, as the widest of them.
         let here = canvas.x(onset.performance_s);

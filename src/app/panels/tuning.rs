@@ -309,18 +309,17 @@ fn outcome_ui(ui: &mut Ui, tuning: &Tuning, outcome: &Outcome, commands: &mut Ve
             }
         });
         ui.add_space(4.0);
-        ui.horizontal(|ui| {
-            let hint = "Aligns the open piece with the new model. The one from before stays where it is.";
-            if tuning.before_use.is_none() {
-                if main_button(ui, "Use the new model", true) {
-                    commands.push(Command::UseTrained);
-                }
-            } else if ui.button("Roll back").on_hover_text("The settings from before the new model was used.").clicked()
-            {
+        if tuning.before_use.is_none() {
+            if main_button(ui, "Use the new model", true) {
+                commands.push(Command::UseTrained);
+            }
+            soft(ui, "Aligns the open piece with it. No other model is changed.");
+        } else {
+            if ui.button("Roll back").clicked() {
                 commands.push(Command::RollBack);
             }
-            ui.label(RichText::new("?").color(palette.soft_ink)).on_hover_text(hint);
-        });
+            soft(ui, "Goes back to the settings from before the new model was used.");
+        }
     });
 }
 

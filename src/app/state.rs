@@ -234,8 +234,8 @@ pub struct AppState {
     pub notices: Vec<Notice>,
     /// The dialog that is open.
     pub dialog: Option<Dialog>,
-    /// What the system's dialog was asked.
-    pub asked: Option<Question>,
+    /// What the system's dialog was asked, and when.
+    pub asked: Option<(Question, Instant)>,
     /// What is remembered.
     pub preferences: Preferences,
     /// Where the session is saved.

@@ -82,15 +82,17 @@ fn metrics_ui(ui: &mut Ui, metrics: &Metrics) {
         ("Within 25 ms", format!("{:.1} %", metrics.within_25_pct), "Share of onsets that are this near."),
         ("Within 50 ms", format!("{:.1} %", metrics.within_50_pct), "Share of onsets that are this near."),
     ];
-    Grid::new("metrics").num_columns(2).spacing(vec2(16.0, 2.0)).min_row_height(21.0).show(ui, |ui| {
-        for (name, value, hint) in rows {
-            ui.spacing_mut().interact_size.y = 20.0;
-            ui.label(name).on_hover_text(hint);
-            ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-                ui.label(RichText::new(value).family(theme::strong_family()));
-            });
-            ui.end_row();
-        }
+    ui.scope(|ui| {
+        ui.spacing_mut().interact_size.y = 20.0;
+        Grid::new("metrics").num_columns(2).spacing(vec2(16.0, 2.0)).min_row_height(21.0).show(ui, |ui| {
+            for (name, value, hint) in rows {
+                ui.label(name).on_hover_text(hint);
+                ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+                    ui.label(RichText::new(value).family(theme::strong_family()));
+                });
+                ui.end_row();
+            }
+        });
     });
 }
 

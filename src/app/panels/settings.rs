@@ -2,7 +2,7 @@
 
 use eframe::egui::{self, Button, ComboBox, DragValue, Grid, RichText, Ui, vec2};
 
-use super::side::heading;
+use super::side::{COMBO_WIDTH, heading};
 use crate::app::command::Command;
 use crate::app::source::file_name;
 use crate::app::state::AppState;
@@ -80,25 +80,26 @@ const SHIPPED: [&str; 3] = ["mel", "cqt", "chroma"];
 fn extractor_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     let now = state.settings.extractor.as_deref();
     let shown = now.map_or_else(|| "None".to_owned(), |model| file_name(model.as_ref()));
-    let combo = ComboBox::from_id_salt("extractor").selected_text(shown).width(150.0).truncate().show_ui(ui, |ui| {
-        if ui.selectable_label(now.is_none(), "None").clicked() {
-            commands.push(Command::ChooseExtractor(None));
-        }
-        for name in SHIPPED {
-            if ui.selectable_label(now == Some(name), format!("{name} (built in)")).clicked() {
-                commands.push(Command::ChooseExtractor(Some(name.to_owned())));
+    let combo =
+        ComboBox::from_id_salt("extractor").selected_text(shown).width(COMBO_WIDTH).truncate().show_ui(ui, |ui| {
+            if ui.selectable_label(now.is_none(), "None").clicked() {
+                commands.push(Command::ChooseExtractor(None));
             }
-        }
-        if let Some(outcome) = &state.tuning.outcome {
-            let path = outcome.model.display().to_string();
-            if ui.selectable_label(now == Some(path.as_str()), file_name(&outcome.model)).clicked() {
-                commands.push(Command::ChooseExtractor(Some(path)));
+            for name in SHIPPED {
+                if ui.selectable_label(now == Some(name), format!("{name} (built in)")).clicked() {
+                    commands.push(Command::ChooseExtractor(Some(name.to_owned())));
+                }
             }
-        }
-        if ui.selectable_label(false, "Open a model…").clicked() {
-            commands.push(Command::Ask(Question::OpenModel));
-        }
-    });
+            if let Some(outcome) = &state.tuning.outcome {
+                let path = outcome.model.display().to_string();
+                if ui.selectable_label(now == Some(path.as_str()), file_name(&outcome.model)).clicked() {
+                    commands.push(Command::ChooseExtractor(Some(path)));
+                }
+            }
+            if ui.selectable_label(false, "Open a model…").clicked() {
+                commands.push(Command::Ask(Question::OpenModel));
+            }
+        });
     combo.response.accessible_name("Extractor");
 }
 
@@ -125,7 +126,7 @@ fn label(ui: &mut Ui, text: &str, hint: &str) {
 
 fn choice<T: Copy + PartialEq>(ui: &mut Ui, name: &str, entries: &[(T, &str)], value: &mut T) {
     let shown = entries.iter().find(|(entry, _)| entry == value).map_or("", |(_, name)| name);
-    let combo = ComboBox::from_id_salt(name).selected_text(shown).width(150.0).truncate().show_ui(ui, |ui| {
+    let combo = ComboBox::from_id_salt(name).selected_text(shown).width(COMBO_WIDTH).truncate().show_ui(ui, |ui| {
         for (entry, name) in entries {
             ui.selectable_value(value, *entry, *name);
         }

@@ -14,6 +14,9 @@ const TABS: [(SideTab, &str, &str); 3] = [
     (SideTab::Tune, "Fine-tune", "Teach the features with pieces whose alignment is known"),
 ];
 
+/// Width of everything that can be chosen from, so that it stands in one column.
+pub const COMBO_WIDTH: f32 = 164.0;
+
 /// Draws the panel.
 pub fn side_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     ui.add_space(8.0);

@@ -7,7 +7,7 @@ use eframe::egui::{self, Button, ComboBox, DragValue, Frame, Grid, Margin, Progr
 
 use super::chart::{Series, chart_ui};
 use super::dialogs::main_button;
-use super::side::{compact, heading, soft, subheading};
+use super::side::{COMBO_WIDTH, compact, heading, soft, subheading};
 use crate::app::command::Command;
 use crate::app::source::file_name;
 use crate::app::state::AppState;
@@ -185,7 +185,7 @@ fn start_choice(ui: &mut Ui, plan: &mut Plan) {
             UNTRAINED.iter().find(|(other, _)| other == kind).map_or("", |(_, name)| name).to_owned()
         }
     };
-    let combo = ComboBox::from_id_salt("start").selected_text(shown).width(150.0).truncate().show_ui(ui, |ui| {
+    let combo = ComboBox::from_id_salt("start").selected_text(shown).width(COMBO_WIDTH).truncate().show_ui(ui, |ui| {
         for name in SHIPPED {
             ui.selectable_value(&mut plan.start, Start::Model(name.to_owned()), format!("{name} (built in)"));
         }
@@ -198,7 +198,7 @@ fn start_choice(ui: &mut Ui, plan: &mut Plan) {
 
 fn method_choice(ui: &mut Ui, plan: &mut Plan) {
     let shown = METHODS.iter().find(|(method, _)| *method == plan.method).map_or("", |(_, name)| name);
-    let combo = ComboBox::from_id_salt("method").selected_text(shown).width(150.0).truncate().show_ui(ui, |ui| {
+    let combo = ComboBox::from_id_salt("method").selected_text(shown).width(COMBO_WIDTH).truncate().show_ui(ui, |ui| {
         for (method, name) in METHODS {
             ui.selectable_value(&mut plan.method, method, name);
         }

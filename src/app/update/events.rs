@@ -1,5 +1,7 @@
 //! What workers tell.
 
+use std::time::Duration;
+
 use super::files::{self, Opening};
 use super::{Services, compare, correct, play, tune};
 use crate::app::command::Command;
@@ -10,6 +12,9 @@ use crate::app::tasks::Task;
 use crate::app::time_view::TimeView;
 use crate::app::worker::{Event, Slot};
 use crate::error::Error;
+
+/// Nobody closes a dialog faster than this: it was never shown.
+const FASTEST_ANSWER: Duration = Duration::from_millis(150);
 
 /// Takes in everything that was told since the last frame.
 pub fn take_in(state: &mut AppState, services: &mut Services) {
@@ -135,9 +140,14 @@ fn failed(state: &mut AppState, services: &mut Services, slot: Slot, error: &Err
 }
 
 fn picked(state: &mut AppState, services: &mut Services, paths: Vec<std::path::PathBuf>) {
-    let Some(question) = state.asked.take() else { return };
+    let Some((question, since)) = state.asked.take() else { return };
     let Some(first) = paths.first().cloned() else {
         state.after_saving = None;
+        if since.elapsed() < FASTEST_ANSWER {
+            state.tell(Notice::warning(
+                "This system shows no file dialog. Drop files on the window, or open them by path (Ctrl+Shift+O).",
+            ));
+        }
         return;
     };
     match question {

@@ -11,6 +11,7 @@ mod tune;
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::command::Command;
 use super::panes::default_layout;
@@ -57,7 +58,7 @@ pub fn apply(state: &mut AppState, services: &mut Services, command: Command) {
         Command::CompareWithKept(index) => compare::with_kept(state, services, index),
         Command::ForgetReference => compare::with(state, services, CompareWith::Nothing),
         Command::Ask(question) => {
-            state.asked = Some(question.clone());
+            state.asked = Some((question.clone(), Instant::now()));
             services.worker.start(Task::Dialog(system_dialog::ask(question)));
         }
         Command::Show(dialog) => state.dialog = Some(dialog),

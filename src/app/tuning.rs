@@ -1,7 +1,6 @@
 //! Fine-tuning as the panel shows it: labelled pieces, how to train, how far it is, what came of it.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -241,7 +240,7 @@ pub struct Tuning {
     pub typed: String,
     /// What is being done.
     pub phase: Phase,
-    /// The stage in words.
+    /// The stage in words, with the time that is left.
     pub stage: String,
     /// How much of it is done.
     pub fraction: f32,
@@ -251,8 +250,6 @@ pub struct Tuning {
     pub records: Vec<(usize, EpochRecord)>,
     /// Which was best.
     pub best_epoch: usize,
-    /// How long the rest will take.
-    pub left: Option<Duration>,
     /// What came of the last training.
     pub outcome: Option<Outcome>,
     /// The settings before the new model was taken into use.
@@ -275,7 +272,6 @@ impl Tuning {
             losses: Vec::new(),
             records: Vec::new(),
             best_epoch: 0,
-            left: None,
             outcome: None,
             before_use: None,
             unfinished: false,
@@ -292,8 +288,7 @@ impl Tuning {
     /// Takes in what the training tells.
     pub fn take_in(&mut self, event: TrainEvent) {
         match event {
-            TrainEvent::Step { epoch, step, steps, loss, left } => {
-                self.left = Some(left);
+            TrainEvent::Step { epoch, step, steps, loss, .. } => {
                 if self.losses.len() >= MOST_LOSSES {
                     self.losses = self.losses.iter().copied().step_by(2).collect();
                 }

@@ -1,7 +1,6 @@
 //! Fine-tuning: labelled pieces, how to train, what comes of it.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use eframe::egui::{self, Button, ComboBox, DragValue, Frame, Grid, Margin, ProgressBar, RichText, TextEdit, Ui, vec2};
 
@@ -236,8 +235,6 @@ fn run_ui(ui: &mut Ui, tuning: &Tuning, commands: &mut Vec<Command>) {
             };
             ui.label(words);
             ui.add(ProgressBar::new(tuning.fraction).desired_height(4.0).fill(palette.accent));
-            let left = tuning.left.filter(|_| tuning.phase == Phase::Running);
-            soft(ui, left.map_or_else(String::new, |left| format!("about {} left", in_words(left))));
             ui.add_enabled_ui(tuning.phase != Phase::Stopping, |ui| {
                 ui.horizontal(|ui| {
                     let paused = tuning.phase == Phase::Paused;
@@ -326,12 +323,4 @@ fn outcome_ui(ui: &mut Ui, tuning: &Tuning, outcome: &Outcome, commands: &mut Ve
 fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map(char::to_uppercase).into_iter().flatten().chain(letters).collect()
-}
-
-fn in_words(left: Duration) -> String {
-    match left.as_secs() {
-        0..=89 => format!("{} s", left.as_secs()),
-        90..=5399 => format!("{} min", (left.as_secs() + 30) / 60),
-        seconds => format!("{:.1} h", seconds as f64 / 3600.0),
-    }
 }

@@ -171,7 +171,7 @@ fn run(state: &mut AppState, services: &mut Services, plan: Box<Plan>) {
     let folder = models_folder(services);
     services.training = Arc::default();
     let tuning = &mut state.tuning;
-    (tuning.phase, tuning.left, tuning.fraction) = (Phase::Running, None, 0.0);
+    (tuning.phase, tuning.fraction) = (Phase::Running, 0.0);
     tuning.stage = "starting".to_owned();
     let control = Arc::clone(&services.training);
     services.worker.start(Task::Train { plan, folder, control });
@@ -205,12 +205,11 @@ pub(super) fn ended(state: &mut AppState, services: &Services) {
     let unfinished = state.tuning.would_go_on(&models_folder(services));
     state.tuning.unfinished = unfinished;
     state.tuning.phase = if unfinished { Phase::Stopped } else { Phase::Idle };
-    state.tuning.left = None;
 }
 
 pub(super) fn trained(state: &mut AppState, outcome: Outcome) {
     let tuning = &mut state.tuning;
-    (tuning.phase, tuning.unfinished, tuning.left) = (Phase::Idle, false, None);
+    (tuning.phase, tuning.unfinished) = (Phase::Idle, false);
     tuning.records = outcome.history.iter().copied().enumerate().collect();
     tuning.best_epoch = outcome.best_epoch;
     let text = format!("Trained {}.", file_name(&outcome.model));

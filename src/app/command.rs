@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use super::playback::Mix;
-use super::preferences::{Recent, ThemeChoice};
+use super::preferences::{Recent, SideTab, ThemeChoice};
 use super::state::{Afterwards, Dialog};
 use super::system_dialog::Question;
 use super::time_view::TimeView;
+use super::tuning::Plan;
 use crate::config::{Anchor, Settings};
 use crate::export::Format;
 
@@ -21,6 +22,8 @@ pub enum Command {
     OpenRecent(Recent),
     /// Compare with a ground truth or another alignment.
     OpenReference(PathBuf),
+    /// Compare with an alignment that was kept.
+    CompareWithKept(usize),
     /// Stop comparing.
     ForgetReference,
     /// Show the system's file dialog.
@@ -40,6 +43,8 @@ pub enum Command {
         /// Where to.
         path: PathBuf,
     },
+    /// Write a picture of the window.
+    SavePicture(PathBuf),
     /// Open what a crashed window left.
     Recover,
     /// Throw it away.
@@ -93,6 +98,43 @@ pub enum Command {
     DeleteAnchor,
     /// Free all.
     ClearAnchors,
+    /// Call the marked stretch, or what is visible, right (or no longer so).
+    Accept {
+        /// Whether it is right.
+        right: bool,
+    },
+    /// Keep the alignment to compare others with.
+    Keep,
+    /// Show or hide the curves of a kept alignment.
+    ToggleKept(usize),
+    /// Make a kept alignment the one that is shown, with its settings.
+    AdoptKept(usize),
+    /// Throw a kept alignment away.
+    ForgetKept(usize),
+    /// Give a kept alignment another name.
+    RenameKept(usize, String),
+    /// Take a learned extractor, by name or file, or none.
+    ChooseExtractor(Option<String>),
+    /// Change what is to be trained, and how.
+    SetPlan(Plan),
+    /// Type the name of a folder or manifest with labelled pieces.
+    TypeLabelled(String),
+    /// Add labelled pieces: a folder, a manifest, or a recording with its score and truth.
+    AddLabelled(Vec<PathBuf>),
+    /// Add the open piece as it is aligned now.
+    AddCurrent,
+    /// Train, or go on training.
+    StartTraining,
+    /// Pause, or go on.
+    PauseTraining(bool),
+    /// Stop; what was learned is kept in safety.
+    StopTraining,
+    /// End a stopped training with its best epoch.
+    KeepBest,
+    /// Align with the model that was trained.
+    UseTrained,
+    /// Go back to the settings before that.
+    RollBack,
     /// Take back.
     Undo,
     /// Make again.
@@ -115,6 +157,8 @@ pub enum Command {
     SetZoom(f32),
     /// Show or hide the side panel.
     ToggleSidePanel,
+    /// Show a part of the side panel.
+    ShowSide(SideTab),
     /// Whether the view follows the playhead.
     ToggleFollow,
     /// Whether dragged onsets snap.

@@ -12,6 +12,8 @@ pub struct Snapshot {
     pub settings: Settings,
     /// The solution that was shown.
     pub solution: Option<Arc<Solution>>,
+    /// Stretches that were called right.
+    pub accepted: Vec<(f64, f64)>,
 }
 
 /// The past and the undone future.
@@ -58,7 +60,7 @@ mod tests {
     use super::*;
 
     fn snapshot(hop: usize) -> Snapshot {
-        Snapshot { settings: Settings { hop, ..Settings::default() }, solution: None }
+        Snapshot { settings: Settings { hop, ..Settings::default() }, solution: None, accepted: Vec::new() }
     }
 
     #[test]

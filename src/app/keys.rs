@@ -21,11 +21,13 @@ pub const HELP: &[(&str, &str)] = &[
     ("Drag an onset", "Move it; everything between fixed onsets follows"),
     (", and .", "Move the selected onset by 1 ms; with Shift 5 ms, with Ctrl 20 ms"),
     ("Delete", "Free the selected onset"),
+    ("A, Shift+A", "Call the marked or visible passage right, no longer so"),
+    ("K", "Keep the alignment for comparison"),
     ("Ctrl+Z, Ctrl+Shift+Z", "Undo, redo"),
     ("Ctrl+R", "Align again"),
     ("Ctrl+O, Ctrl+Shift+O", "Open files, open by path"),
     ("Ctrl+S, Ctrl+Shift+S", "Save the session, save as"),
-    ("Ctrl+E", "Export"),
+    ("Ctrl+E, Ctrl+P", "Export, save a picture"),
     ("Ctrl++, Ctrl+-", "Larger, smaller"),
     ("Esc", "Cancel, close, clear"),
     ("F1 or ?", "This list"),
@@ -112,7 +114,14 @@ fn window_keys(state: &AppState) -> Vec<(Modifiers, Key, Command)> {
         ]);
     }
     if state.solution.is_some() {
-        keys.push((CTRL, Key::E, Command::Show(export_dialog(state))));
+        let picture = super::update::proposed_name(state, "png").display().to_string();
+        keys.extend([
+            (CTRL, Key::E, Command::Show(export_dialog(state))),
+            (CTRL, Key::P, Command::Show(Dialog::Picture { path: picture })),
+            (SHIFT, Key::A, Command::Accept { right: false }),
+            (NONE, Key::A, Command::Accept { right: true }),
+            (NONE, Key::K, Command::Keep),
+        ]);
     }
     keys
 }

@@ -4,6 +4,7 @@
 //! (`worker`, `tasks`) whose events carry the id of their job. All panes share one `time_view`.
 
 mod command;
+mod compare;
 mod folder;
 #[cfg(test)]
 mod frame_time_tests;
@@ -11,9 +12,11 @@ mod history;
 mod keys;
 mod panels;
 mod panes;
+mod picture;
 pub mod playback;
 mod preferences;
 mod recovery;
+mod section;
 mod session;
 mod solve;
 mod source;
@@ -22,6 +25,8 @@ mod system_dialog;
 mod tasks;
 mod theme;
 mod time_view;
+mod train_task;
+pub mod tuning;
 mod update;
 mod view_model;
 mod window;
@@ -32,8 +37,9 @@ use std::path::PathBuf;
 use eframe::egui;
 
 pub use command::Command;
+pub use compare::Kept;
 pub use panes::PaneKind;
-pub use preferences::{Preferences, Recent, ThemeChoice};
+pub use preferences::{Preferences, Recent, SideTab, ThemeChoice};
 pub use state::{Afterwards, AppState, Dialog, Notice, Severity};
 pub use window::{Window, WindowOptions};
 

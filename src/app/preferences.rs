@@ -26,6 +26,18 @@ pub enum ThemeChoice {
     Dark,
 }
 
+/// The parts of the side panel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SideTab {
+    /// Results and settings.
+    Align,
+    /// Alignments that were kept.
+    Compare,
+    /// Fine-tuning.
+    Tune,
+}
+
 /// Something that was opened before.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -48,6 +60,8 @@ pub struct Preferences {
     pub recent: Vec<Recent>,
     /// Whether the side panel is shown.
     pub side_panel: bool,
+    /// What the side panel shows.
+    pub side_tab: SideTab,
     /// Whether the view turns pages with the playhead.
     pub follow: bool,
     /// Whether dragged onsets snap to attacks in the recording.
@@ -67,6 +81,7 @@ impl Default for Preferences {
             zoom: 1.0,
             recent: Vec::new(),
             side_panel: true,
+            side_tab: SideTab::Align,
             follow: true,
             snap: true,
             spectrum_behind_notes: true,

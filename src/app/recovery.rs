@@ -34,11 +34,14 @@ pub fn take_slot(user_folder: &Path) -> Found {
         return found;
     }
     for slot in 0..SLOTS {
+        let file = user_folder.join(format!("recovery-{slot}.agogic"));
+        if found.slot.is_some() && !file.is_file() {
+            continue;
+        }
         let Ok(lock) = File::create(user_folder.join(format!("recovery-{slot}.lock"))) else { continue };
         if lock.try_lock().is_err() {
             continue;
         }
-        let file = user_folder.join(format!("recovery-{slot}.agogic"));
         let aside = user_folder.join("recovered.agogic");
         if found.left_behind.is_none() && file.is_file() && std::fs::rename(&file, &aside).is_ok() {
             found.left_behind = Some(aside);

@@ -60,6 +60,15 @@ impl Fingerprint {
     }
 }
 
+/// An alignment that was kept to compare.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct KeptAlignment {
+    /// What it is called.
+    pub name: String,
+    /// The alignment.
+    pub alignment: Alignment,
+}
+
 /// A session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Session {
@@ -80,6 +89,12 @@ pub struct Session {
     /// The alignment, if it was finished.
     #[serde(default)]
     pub alignment: Option<Alignment>,
+    /// Alignments that were kept to compare.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<KeptAlignment>,
+    /// Stretches of the score, in its seconds, that were called right.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub accepted: Vec<(f64, f64)>,
     /// The file that this session was saved as, in a recovery file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub saved_as: Option<PathBuf>,
@@ -98,6 +113,8 @@ impl Session {
             settings,
             view: None,
             alignment: None,
+            kept: Vec::new(),
+            accepted: Vec::new(),
             saved_as: None,
         }
     }

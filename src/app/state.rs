@@ -2,14 +2,17 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
+use super::compare::Kept;
 use super::history::{History, Snapshot};
 use super::playback::Mix;
 use super::preferences::Preferences;
 use super::source::Source;
 use super::system_dialog::Question;
 use super::time_view::TimeView;
-use super::view_model::{Piece, Reference, Solution, Spectrum};
+use super::tuning::{Plan, Tuning};
+use super::view_model::{Doubt, Piece, Reference, Solution, Spectrum};
 use crate::config::{Anchor, Settings};
 use crate::error::Error;
 use crate::export::Format;
@@ -23,6 +26,15 @@ pub struct Work {
     pub stage: String,
     /// Share of the stage that is done.
     pub fraction: f32,
+    /// Whether it is over before anybody could read about it.
+    pub brief: bool,
+}
+
+impl Work {
+    /// Work that has just begun.
+    pub fn new(title: impl Into<String>) -> Self {
+        Self { title: title.into(), stage: "starting".to_owned(), fraction: 0.0, brief: false }
+    }
 }
 
 /// How grave a notice is.
@@ -36,6 +48,9 @@ pub enum Severity {
     Error,
 }
 
+/// How long it is told that something was done.
+pub const TOLD_FOR: Duration = Duration::from_secs(8);
+
 /// Something to tell the user, in one sentence.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Notice {
@@ -45,23 +60,34 @@ pub struct Notice {
     pub text: String,
     /// More for those who want to know.
     pub details: Option<String>,
+    /// Since when it is told.
+    pub since: Instant,
 }
 
 impl Notice {
+    fn new(severity: Severity, text: String, details: Option<String>) -> Self {
+        Self { severity, text, details, since: Instant::now() }
+    }
+
+    /// Whether it has been read by now: that something was done is no news for long.
+    pub fn is_over(&self) -> bool {
+        self.severity == Severity::Info && self.since.elapsed() > TOLD_FOR
+    }
+
     /// Something was done.
     pub fn info(text: impl Into<String>) -> Self {
-        Self { severity: Severity::Info, text: text.into(), details: None }
+        Self::new(Severity::Info, text.into(), None)
     }
 
     /// Something to know.
     pub fn warning(text: impl Into<String>) -> Self {
-        Self { severity: Severity::Warning, text: text.into(), details: None }
+        Self::new(Severity::Warning, text.into(), None)
     }
 
     /// Something failed.
     pub fn error(error: &Error) -> Self {
         let details = std::error::Error::source(error).map(|source| format!("{source}\n")).unwrap_or_default();
-        Self { severity: Severity::Error, text: sentence(error), details: Some(format!("{details}{error:#?}")) }
+        Self::new(Severity::Error, sentence(error), Some(format!("{details}{error:#?}")))
     }
 }
 
@@ -117,6 +143,11 @@ pub enum Dialog {
         /// Where to.
         path: String,
     },
+    /// Where to write a picture of the window.
+    Picture {
+        /// The path so far.
+        path: String,
+    },
     /// The keys.
     Shortcuts,
     /// Version and licences.
@@ -167,12 +198,20 @@ pub struct AppState {
     pub spectrum: Option<Arc<Spectrum>>,
     /// Its alignment: the last good one, also while another is being found.
     pub solution: Option<Arc<Solution>>,
+    /// What the alignment would be if the onset that is dragged were let go.
+    pub preview: Option<Arc<Solution>>,
     /// The alignment before the last change.
     pub ghost: Option<Arc<Solution>>,
     /// What is compared with.
     pub reference: Option<Arc<Reference>>,
     /// Where that came from.
     pub reference_source: Option<Source>,
+    /// Alignments that were kept to compare.
+    pub kept: Vec<Kept>,
+    /// Stretches of the score, in its seconds, whose alignment the user called right.
+    pub accepted: Vec<(f64, f64)>,
+    /// Fine-tuning.
+    pub tuning: Tuning,
     /// How the next alignment is made, with the anchors.
     pub settings: Settings,
     /// Undo and redo.
@@ -195,8 +234,8 @@ pub struct AppState {
     pub notices: Vec<Notice>,
     /// The dialog that is open.
     pub dialog: Option<Dialog>,
-    /// What the system's dialog was asked.
-    pub asked: Option<Question>,
+    /// What the system's dialog was asked, and when.
+    pub asked: Option<(Question, Instant)>,
     /// What is remembered.
     pub preferences: Preferences,
     /// Where the session is saved.
@@ -211,6 +250,8 @@ pub struct AppState {
     pub after_saving: Option<Afterwards>,
     /// What a crashed window left.
     pub left_behind: Option<PathBuf>,
+    /// Where a picture of the window is to be written.
+    pub picture: Option<PathBuf>,
     /// The window should close.
     pub quit: bool,
 }
@@ -222,9 +263,13 @@ impl AppState {
             piece: None,
             spectrum: None,
             solution: None,
+            preview: None,
             ghost: None,
             reference: None,
             reference_source: None,
+            kept: Vec::new(),
+            accepted: Vec::new(),
+            tuning: Tuning::new(Plan::default()),
             settings: Settings::default(),
             history: History::default(),
             view: TimeView::whole(1.0),
@@ -244,6 +289,7 @@ impl AppState {
             kept_revision: 0,
             after_saving: None,
             left_behind: None,
+            picture: None,
             quit: false,
         }
     }
@@ -260,7 +306,24 @@ impl AppState {
 
     /// What undo would bring back.
     pub fn snapshot(&self) -> Snapshot {
-        Snapshot { settings: self.settings.clone(), solution: self.solution.clone() }
+        Snapshot { settings: self.settings.clone(), solution: self.solution.clone(), accepted: self.accepted.clone() }
+    }
+
+    /// The alignment as it is, or as it would be while an onset is dragged.
+    pub fn shown(&self) -> Option<&Arc<Solution>> {
+        self.preview.as_ref().or(self.solution.as_ref())
+    }
+
+    /// Whether a moment of the score lies in a stretch that the user called right.
+    pub fn is_accepted(&self, score_s: f64) -> bool {
+        self.accepted.iter().any(|(from, to)| (*from..=*to).contains(&score_s))
+    }
+
+    /// The places to look at that the user has not called right.
+    pub fn doubts(&self) -> Vec<&Doubt> {
+        let Some(solution) = &self.solution else { return Vec::new() };
+        let score_s = |doubt: &Doubt| solution.alignment.warp.inverse(0.5 * (doubt.start_s + doubt.end_s));
+        solution.doubts.iter().filter(|doubt| !self.is_accepted(score_s(doubt))).collect()
     }
 
     /// Adds a notice, unless it is already there.

@@ -17,6 +17,12 @@ pub enum Question {
     OpenReference,
     /// A SoundFont.
     OpenSoundFont,
+    /// A learned extractor.
+    OpenModel,
+    /// Recordings with their scores and truths, or a manifest.
+    AddLabelled,
+    /// A folder of labelled pieces.
+    AddLabelledFolder,
     /// Where to save the session.
     SaveSession(String),
     /// Where to export to, with a proposal for the name.
@@ -57,6 +63,20 @@ pub fn ask(question: Question) -> Ask {
         Question::OpenSoundFont => {
             let file = dialog.set_title("Open a SoundFont").add_filter("SoundFonts", &["sf2"]).pick_file();
             Box::pin(async move { file.await.iter().map(|file| file.path().to_owned()).collect() })
+        }
+        Question::OpenModel => {
+            let dialog = dialog.set_title("Open a learned extractor");
+            let file = dialog.add_filter("Models", &["safetensors"]).pick_file();
+            Box::pin(async move { file.await.iter().map(|file| file.path().to_owned()).collect() })
+        }
+        Question::AddLabelled => {
+            let dialog = dialog.set_title("Add a recording, its score and its true alignment, or a manifest");
+            let files = dialog.add_filter("All files", &["*"]).pick_files();
+            Box::pin(async move { files.await.unwrap_or_default().iter().map(|file| file.path().to_owned()).collect() })
+        }
+        Question::AddLabelledFolder => {
+            let folder = dialog.set_title("Add a folder of labelled pieces").pick_folder();
+            Box::pin(async move { folder.await.iter().map(|file| file.path().to_owned()).collect() })
         }
         Question::SaveSession(name) | Question::Export(name) => {
             let title = if matches!(question, Question::Export(_)) { "Export" } else { "Save the session" };

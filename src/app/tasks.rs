@@ -3,10 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::section::{Listening, solve_section};
 use super::session::Session;
 use super::solve::solve;
 use super::source::{Source, Sources};
 use super::system_dialog::{self, Ask};
+use super::train_task;
+use super::tuning::Plan;
 use super::view_model::{Piece, PieceParts, Reference, Solution, Spectrum};
 use super::worker::{Event, Slot};
 use crate::atomic_file::write_bytes_atomically;
@@ -19,6 +22,8 @@ use crate::export::{ExportInput, Format};
 use crate::job::JobContext;
 use crate::result::Alignment;
 use crate::score::{Score, SoundFont, SynthParams, synthesise_mapped};
+use crate::start::recording_spectrum;
+use crate::training::Control;
 
 /// A job.
 #[derive(Debug)]
@@ -41,14 +46,40 @@ pub enum Task {
         /// What to compare with.
         reference: Option<Arc<Reference>>,
     },
-    /// Reads a reference and compares; none takes the reference away.
+    /// Solves the stretch around a moment again.
+    Section {
+        /// The piece.
+        piece: Arc<Piece>,
+        /// What was heard of it.
+        listening: Arc<Listening>,
+        /// The alignment so far.
+        solution: Arc<Solution>,
+        /// Its settings with the new anchors.
+        settings: Settings,
+        /// What to compare with.
+        reference: Option<Arc<Reference>>,
+        /// The moment, in seconds of the score.
+        at_s: f64,
+        /// Whether it only shows what would be, while the onset is dragged.
+        preview: bool,
+    },
+    /// Shows an alignment that was kept.
+    Adopt {
+        /// The piece.
+        piece: Arc<Piece>,
+        /// The alignment.
+        alignment: Box<Alignment>,
+        /// What to compare with.
+        reference: Option<Arc<Reference>>,
+    },
+    /// Compares with something else, or nothing.
     Compare {
         /// The piece.
         piece: Arc<Piece>,
         /// What is compared.
         solution: Arc<Solution>,
         /// The reference.
-        source: Option<Source>,
+        with: CompareWith,
     },
     /// Listens to the recording for the eye.
     Spectrum(Arc<Piece>),
@@ -92,19 +123,54 @@ pub enum Task {
     },
     /// Asks the user for files with the system's dialog.
     Dialog(Ask),
+    /// Writes a picture.
+    Picture {
+        /// Width and height.
+        size: [usize; 2],
+        /// Red, green, blue and alpha of each pixel.
+        rgba: Vec<u8>,
+        /// Where to.
+        path: PathBuf,
+    },
+    /// Trains a model.
+    Train {
+        /// What and how.
+        plan: Box<Plan>,
+        /// Where models are kept.
+        folder: PathBuf,
+        /// To pause it.
+        control: Arc<Control>,
+    },
+}
+
+/// What an alignment is compared with.
+#[derive(Debug, Clone)]
+pub enum CompareWith {
+    /// No longer with anything.
+    Nothing,
+    /// A ground truth or an alignment in a file.
+    Source(Source),
+    /// Another alignment of the piece.
+    Other(Reference),
 }
 
 impl Task {
     /// Where it runs.
     pub fn slot(&self) -> Slot {
         match self {
-            Self::Open { .. } | Self::Align { .. } | Self::Compare { .. } => Slot::Align,
+            Self::Section { preview: true, .. } => Slot::Drag,
+            Self::Open { .. }
+            | Self::Align { .. }
+            | Self::Section { .. }
+            | Self::Adopt { .. }
+            | Self::Compare { .. } => Slot::Align,
             Self::Spectrum(_) => Slot::Spectrum,
             Self::Sound { .. } => Slot::Sound,
-            Self::Export { .. } => Slot::Export,
+            Self::Export { .. } | Self::Picture { .. } => Slot::Export,
             Self::Save { .. } => Slot::Save,
             Self::Keep { .. } => Slot::Keep,
             Self::Dialog(_) => Slot::Dialog,
+            Self::Train { .. } => Slot::Train,
         }
     }
 
@@ -113,6 +179,8 @@ impl Task {
         match self {
             Self::Open { .. } => "open",
             Self::Align { .. } => "align",
+            Self::Section { .. } => "section",
+            Self::Adopt { .. } => "adopt",
             Self::Compare { .. } => "compare",
             Self::Spectrum(_) => "spectrum",
             Self::Sound { .. } => "sound",
@@ -120,6 +188,8 @@ impl Task {
             Self::Save { .. } => "save",
             Self::Keep { .. } => "keep",
             Self::Dialog(_) => "dialog",
+            Self::Picture { .. } => "picture",
+            Self::Train { .. } => "train",
         }
     }
 }
@@ -142,12 +212,31 @@ pub fn run(ctx: &JobContext, task: Task, tell: &dyn Fn(Event)) -> Result<()> {
             let alignment = solve(ctx, &piece, &settings)?;
             tell(Event::Solved(Arc::new(Solution::new(&piece, alignment, reference.as_deref()))));
         }
-        Task::Compare { piece, solution, source } => {
-            let reference = source.as_ref().map(|source| read_reference(source, &piece.score)).transpose()?;
+        Task::Section { piece, listening, solution, settings, reference, at_s, preview } => {
+            let alignment = solve_section(ctx, &piece, &listening, &solution.alignment, &settings, at_s)?;
+            let solved = Arc::new(Solution::new(&piece, alignment, reference.as_deref()));
+            tell(if preview { Event::Previewed(solved) } else { Event::Solved(solved) });
+        }
+        Task::Adopt { piece, alignment, reference } => {
+            tell(Event::Solved(Arc::new(Solution::new(&piece, *alignment, reference.as_deref()))));
+        }
+        Task::Compare { piece, solution, with } => {
+            let (source, reference) = match with {
+                CompareWith::Nothing => (None, None),
+                CompareWith::Source(source) => {
+                    let reference = read_reference(&source, &piece.score)?;
+                    (Some(source), Some(reference))
+                }
+                CompareWith::Other(reference) => (None, Some(reference)),
+            };
             let compared = Solution::new(&piece, solution.alignment.clone(), reference.as_ref());
             tell(Event::Compared { source, reference: reference.map(Arc::new), solution: Arc::new(compared) });
         }
-        Task::Spectrum(piece) => tell(Event::Spectrum(Arc::new(Spectrum::new(ctx, &piece.recording)?))),
+        Task::Spectrum(piece) => {
+            let heard = recording_spectrum(ctx, &piece.recording)?;
+            tell(Event::Spectrum(Arc::new(Spectrum::of(&heard))));
+            tell(Event::Listened(Arc::new(Listening::new(ctx, &piece, heard)?)));
+        }
         Task::Sound { piece, solution } => {
             let alignment = &solution.alignment;
             let soundfont = SoundFont::load(alignment.settings.soundfont.as_deref())?;
@@ -175,12 +264,23 @@ pub fn run(ctx: &JobContext, task: Task, tell: &dyn Fn(Event)) -> Result<()> {
             tell(Event::Kept(revision));
         }
         Task::Dialog(ask) => tell(Event::Picked(system_dialog::wait(ask))),
+        Task::Picture { size, rgba, path } => {
+            write_bytes_atomically(&path, &super::picture::png(size, &rgba)?)?;
+            tell(Event::Written(path));
+        }
+        Task::Train { plan, folder, control } => train_task::run(ctx, &plan, &folder, &control, tell)?,
     }
     Ok(())
 }
 
 const DEMO_RECORDING: &str = "demo performance.ogg";
 const DEMO_SCORE: &str = "demo score.mid";
+
+/// Reads a piece without its reference.
+#[cfg(test)]
+pub fn read_piece(ctx: &JobContext, sources: Sources) -> Result<Piece> {
+    read(ctx, sources).map(|(piece, _)| piece)
+}
 
 fn read(ctx: &JobContext, sources: Sources) -> Result<(Piece, Option<Reference>)> {
     ctx.report("reading the score", 0.0)?;

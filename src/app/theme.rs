@@ -50,6 +50,8 @@ pub struct Palette {
     pub reference: Color32,
     /// The previous curve.
     pub ghost: Color32,
+    /// Curves of alignments that were kept: green, blue, purple and brown that colour-blind people tell apart.
+    pub kept: [Color32; 4],
     /// Errors.
     pub error: Color32,
 }
@@ -81,6 +83,7 @@ pub const DARK: Palette = Palette {
     reference_edge: rgb(0xA89A00),
     reference: rgb(0xE69F00),
     ghost: rgb(0x566270),
+    kept: [rgb(0x1FB58F), rgb(0xCC79A7), rgb(0x9B8CF0), rgb(0xC79A6B)],
     error: rgb(0xF07A6A),
 };
 
@@ -107,6 +110,7 @@ pub const LIGHT: Palette = Palette {
     reference_edge: rgb(0x8F8300),
     reference: rgb(0xC28600),
     ghost: rgb(0xB4BEC9),
+    kept: [rgb(0x009E73), rgb(0xB6568A), rgb(0x6A5ACD), rgb(0x8C6239)],
     error: rgb(0xB33A2B),
 };
 
@@ -114,6 +118,11 @@ impl Palette {
     /// The palette of the theme that `ui` is drawn in.
     pub fn of(ui: &egui::Ui) -> &'static Self {
         if ui.visuals().dark_mode { &DARK } else { &LIGHT }
+    }
+
+    /// The colour of a kept alignment.
+    pub fn series(&self, index: usize) -> Color32 {
+        self.kept[index % self.kept.len()]
     }
 }
 
@@ -165,6 +174,8 @@ fn style(palette: &Palette, base: Visuals) -> Style {
     style.spacing.interact_size = vec2(36.0, 26.0);
     style.spacing.menu_margin = Margin::same(6);
     style.spacing.window_margin = Margin::same(18);
+    // Scroll bars get room of their own instead of lying over what is scrolled.
+    style.spacing.scroll.floating_allocated_width = 9.0;
     style.spacing.slider_width = 110.0;
     style.spacing.combo_width = 120.0;
     style.spacing.tooltip_width = 320.0;

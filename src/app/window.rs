@@ -1,6 +1,8 @@
 //! The window itself: polls, paints, applies. It knows nothing of the system it runs on, so that tests can drive it.
 
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 use eframe::egui::{self, Frame, Margin, Panel, Ui};
@@ -9,7 +11,7 @@ use super::command::Command;
 use super::playback::{Output, Player};
 use super::preferences::{Preferences, ThemeChoice};
 use super::recovery;
-use super::state::AppState;
+use super::state::{AppState, Severity, TOLD_FOR};
 use super::theme::{self, Palette};
 use super::update::{self, Services};
 use super::worker::Worker;
@@ -28,6 +30,9 @@ pub struct WindowOptions {
     pub output: Box<dyn Output>,
 }
 
+/// Where to write it, and what was on the screen.
+type Picture = (PathBuf, Arc<egui::ColorImage>);
+
 /// The application.
 pub struct Window {
     state: AppState,
@@ -36,6 +41,7 @@ pub struct Window {
     begun: bool,
     last_autosave: Instant,
     shown_title: String,
+    pictures: (Sender<Picture>, Receiver<Picture>),
 }
 
 impl Window {
@@ -52,8 +58,11 @@ impl Window {
             player: Player::new(options.output),
             user_folder: options.user_folder,
             recovery: found.slot,
+            listening: None,
+            training: Arc::default(),
             opening: None,
         };
+        state.tuning = update::recall_plan(&services);
         Self {
             state,
             services,
@@ -61,6 +70,7 @@ impl Window {
             begun: false,
             last_autosave: Instant::now(),
             shown_title: String::new(),
+            pictures: channel(),
         }
     }
 
@@ -110,6 +120,7 @@ impl Window {
         }
         update::take_in(&mut self.state, &mut self.services);
         update::follow_playhead(&mut self.state, &mut self.services);
+        self.take_picture(ctx);
         let dropped: Vec<PathBuf> =
             ctx.input(|input| input.raw.dropped_files.iter().map(|file| file.path().to_owned()).collect());
         if !dropped.is_empty() {
@@ -125,6 +136,26 @@ impl Window {
         }
         if self.state.is_changed() {
             ctx.request_repaint_after(AUTOSAVE_EVERY);
+        }
+        update::forget_old_news(&mut self.state);
+        if self.state.notices.iter().any(|notice| notice.severity == Severity::Info) {
+            ctx.request_repaint_after(TOLD_FOR);
+        }
+    }
+
+    /// Asks for a picture of the window, and writes those that were taken.
+    fn take_picture(&mut self, ctx: &egui::Context) {
+        while let Ok((path, image)) = self.pictures.1.try_recv() {
+            update::write_picture(&mut self.services, image.size, image.as_raw().to_vec(), path);
+        }
+        // The dialog that asked for it is gone from this frame on.
+        if let Some(path) = self.state.picture.take() {
+            let (sender, wake) = (self.pictures.0.clone(), ctx.clone());
+            ctx.request_screenshot(move |image| {
+                // The window may be closing.
+                let _ = sender.send((path, image));
+                wake.request_repaint();
+            });
         }
     }
 

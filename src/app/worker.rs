@@ -5,12 +5,15 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
+use super::section::Listening;
 use super::source::Source;
 use super::tasks::{self, Task};
+use super::tuning::Outcome;
 use super::view_model::{Piece, Reference, Solution, Spectrum};
 use crate::audio::AudioClip;
 use crate::error::Error;
 use crate::job::JobContext;
+use crate::training::TrainEvent;
 
 /// Tells one job from another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +24,8 @@ pub struct JobId(u64);
 pub enum Slot {
     /// Reading, aligning, comparing.
     Align,
+    /// Solving a stretch while an onset is dragged.
+    Drag,
     /// Listening for the eye.
     Spectrum,
     /// Playing the score for the ear.
@@ -33,9 +38,11 @@ pub enum Slot {
     Keep,
     /// A file dialog of the system.
     Dialog,
+    /// Training a model.
+    Train,
 }
 
-const SLOTS: usize = 7;
+const SLOTS: usize = 9;
 
 /// What a job tells.
 #[derive(Debug)]
@@ -56,6 +63,8 @@ pub enum Event {
     },
     /// An alignment was found.
     Solved(Arc<Solution>),
+    /// How a stretch would be solved if the onset were let go here.
+    Previewed(Arc<Solution>),
     /// A reference was read (or dropped) and the alignment compared with it.
     Compared {
         /// Where it came from.
@@ -67,6 +76,8 @@ pub enum Event {
     },
     /// The spectrum can be drawn.
     Spectrum(Arc<Spectrum>),
+    /// Stretches can be solved again from now on.
+    Listened(Arc<Listening>),
     /// The score sounds.
     Sound(Arc<AudioClip>),
     /// A file was written.
@@ -82,8 +93,19 @@ pub enum Event {
     Kept(u64),
     /// The user chose files; none if the dialog was closed.
     Picked(Vec<PathBuf>),
+    /// A step or an epoch of training is done.
+    Training(TrainEvent),
+    /// A model was trained.
+    Trained(Box<Outcome>),
     /// It did not work.
     Failed(Error),
+}
+
+impl Event {
+    /// Whether more of the same job will follow.
+    fn is_interim(&self) -> bool {
+        matches!(self, Self::Progress { .. } | Self::Opened { .. } | Self::Spectrum(_) | Self::Training(_))
+    }
 }
 
 struct Message {
@@ -154,6 +176,13 @@ impl Worker {
         }
     }
 
+    /// Asks the job in a slot to stop; what it still has to tell is heard.
+    pub fn ask_to_stop(&self, slot: Slot) {
+        if let Some(running) = &self.running[slot as usize] {
+            running.ctx.cancel();
+        }
+    }
+
     /// Whether a job holds the slot.
     pub fn is_busy(&self, slot: Slot) -> bool {
         self.running[slot as usize].is_some()
@@ -167,7 +196,7 @@ impl Worker {
             if running.as_ref().is_none_or(|running| running.job != job) {
                 continue;
             }
-            if !matches!(event, Event::Progress { .. } | Event::Opened { .. }) {
+            if !event.is_interim() {
                 *running = None;
             }
             events.push((slot, event));

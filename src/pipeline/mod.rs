@@ -9,6 +9,7 @@ mod timing;
 
 use std::path::Path;
 
+pub use notes::tempo_curve;
 pub use timing::{StageTime, Stopwatch};
 
 use crate::alignment::Warp;

@@ -29,7 +29,7 @@ pub(super) fn aligned_notes(score: &Score, warp: &Warp, placed: Option<&Placed>,
 }
 
 /// The tempo from each quarter note to the next, over the score's sounding span.
-pub(super) fn tempo_curve(score: &Score, warp: &Warp) -> Vec<TempoPoint> {
+pub fn tempo_curve(score: &Score, warp: &Warp) -> Vec<TempoPoint> {
     let first = score.tempo.seconds_to_beat(score.first_onset_s()).floor() as i64;
     let last = score.tempo.seconds_to_beat(score.end_s()).ceil() as i64;
     let time_of = |beat: f64| warp.at(score.tempo.beat_to_seconds(beat));

@@ -1,5 +1,8 @@
 //! The real window, driven without a screen.
 
+mod panels;
+mod soak;
+
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;

@@ -5,6 +5,7 @@ use eframe::egui::{
     WidgetInfo, pos2, vec2,
 };
 
+use super::curve;
 use crate::app::command::Command;
 use crate::app::state::AppState;
 use crate::app::theme::{self, Palette};
@@ -16,7 +17,7 @@ pub const GUTTER: f32 = 64.0;
 /// How near the pointer must be to an onset to take hold of it.
 const GRIP: f32 = 6.0;
 /// Bar lines closer than this are thinned out.
-const CLOSEST_BARS: f32 = 7.0;
+const CLOSEST_BARS: f32 = 26.0;
 /// Beats closer than this are left out.
 const CLOSEST_BEATS: f32 = 13.0;
 
@@ -160,13 +161,13 @@ impl Canvas {
 
     /// Bars as bands and lines, beats as fine lines.
     pub fn paint_bars(&self, state: &AppState) {
-        let Some(solution) = &state.solution else { return };
+        let Some(solution) = state.shown() else { return };
         let beats = solution.beats_between(self.view.start_s - 30.0, self.view.end_s() + 30.0);
         let bars: Vec<_> = beats.iter().filter(|beat| beat.beat == 1).collect();
         let per_bar = self.plot.width() / bars.len().max(1) as f32;
-        let step = if per_bar >= CLOSEST_BARS { 1 } else { (CLOSEST_BARS / per_bar).ceil() as u32 };
+        let step = curve::bar_step(per_bar, CLOSEST_BARS);
         for pair in bars.windows(2) {
-            if per_bar > 3.0 * CLOSEST_BARS && pair[0].bar % 2 == 0 {
+            if per_bar > 1.5 * CLOSEST_BARS && pair[0].bar % 2 == 0 {
                 let band = egui::Rangef::new(self.x(pair[0].performance_s), self.x(pair[1].performance_s));
                 self.painter.rect_filled(
                     Rect::from_x_y_ranges(band, self.plot.y_range()).intersect(self.plot),

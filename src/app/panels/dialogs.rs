@@ -13,10 +13,12 @@ use crate::app::theme::Palette;
 /// Draws the dialog that is open, if any.
 pub fn dialogs_ui(ctx: &egui::Context, state: &AppState, commands: &mut Vec<Command>) {
     let Some(dialog) = &state.dialog else { return };
-    let modal = egui::Modal::new(egui::Id::unique("dialog")).show(ctx, |ui| match dialog {
+    let frame = egui::Frame::popup(&ctx.style_of(ctx.theme())).inner_margin(22).corner_radius(12);
+    let modal = egui::Modal::new(egui::Id::unique("dialog")).frame(frame).show(ctx, |ui| match dialog {
         Dialog::Open { recording, score } => open_dialog::open_ui(ui, recording, score, commands),
         Dialog::SaveSession { path } => save_ui(ui, path, commands),
         Dialog::Export { format, path } => export_window::export_ui(ui, state, *format, path, commands),
+        Dialog::Picture { path } => picture_ui(ui, path, commands),
         Dialog::Shortcuts => shortcuts::shortcuts_ui(ui, commands),
         Dialog::About => about::about_ui(ui, commands),
         Dialog::Unsaved(afterwards) => unsaved_ui(ui, afterwards, commands),
@@ -57,6 +59,27 @@ fn save_ui(ui: &mut Ui, path: &str, commands: &mut Vec<Command>) {
         if ui.button("Browse…").clicked() {
             commands.push(Command::CloseDialog);
             commands.push(Command::Ask(Question::SaveSession(crate::app::source::file_name(typed.trim().as_ref()))));
+        }
+        if ui.button("Cancel").clicked() {
+            commands.push(Command::CloseDialog);
+        }
+    });
+}
+
+fn picture_ui(ui: &mut Ui, path: &str, commands: &mut Vec<Command>) {
+    ui.set_width(480.0);
+    ui.heading("Save a picture");
+    ui.label("The window as it looks now, without this dialog, as a PNG file.");
+    let mut typed = path.to_owned();
+    if path_field(ui, "File", "/path/to/picture.png", &mut typed) {
+        commands.push(Command::Show(Dialog::Picture { path: typed.clone() }));
+    }
+    ui.add_space(8.0);
+    ui.horizontal(|ui| {
+        let ready = !typed.trim().is_empty();
+        let entered = ui.input(|input| input.key_pressed(egui::Key::Enter));
+        if main_button(ui, "Save", ready) || (entered && ready) {
+            commands.push(Command::SavePicture(PathBuf::from(typed.trim()).with_extension("png")));
         }
         if ui.button("Cancel").clicked() {
             commands.push(Command::CloseDialog);

@@ -30,7 +30,10 @@ pub fn menu_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
             ui.add_space(6.0);
             let shown = state.preferences.side_panel;
-            if icon_button(ui, Icon::Side, "Side panel", shown, true).on_hover_text("Settings and results").clicked() {
+            if icon_button(ui, Icon::Side, "Side panel", shown, true)
+                .on_hover_text("Results, settings, comparison, fine-tuning")
+                .clicked()
+            {
                 commands.push(Command::ToggleSidePanel);
             }
             history_buttons(ui, state, commands);
@@ -89,6 +92,8 @@ fn file_menu(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     let save_as = Dialog::SaveSession { path: session_path(state) };
     item(ui, "Save session as…", "Ctrl+Shift+S", state.piece.is_some(), Command::Show(save_as), commands);
     item(ui, "Export…", "Ctrl+E", ready, Command::Show(export_dialog(state)), commands);
+    let picture = Dialog::Picture { path: proposed_name(state, "png").display().to_string() };
+    item(ui, "Save a picture…", "Ctrl+P", true, Command::Show(picture), commands);
     ui.separator();
     item(ui, "Quit", "Ctrl+Q", true, Command::Quit, commands);
 }
@@ -134,6 +139,12 @@ fn edit_menu(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     item(ui, "Free the selected onset", "Delete", anchored, Command::DeleteAnchor, commands);
     item(ui, "Free all onsets", "", !state.settings.anchors.is_empty(), Command::ClearAnchors, commands);
     ui.separator();
+    let ready = state.solution.is_some();
+    item(ui, "Call the passage right", "A", ready, Command::Accept { right: true }, commands);
+    let accepted = !state.accepted.is_empty();
+    item(ui, "No longer right", "Shift+A", accepted, Command::Accept { right: false }, commands);
+    item(ui, "Keep for comparison", "K", ready, Command::Keep, commands);
+    ui.separator();
     checked(ui, "Snap to attacks in the recording", state.preferences.snap, Command::ToggleSnap, commands);
     item(ui, "Align again", "Ctrl+R", state.piece.is_some(), Command::Align, commands);
 }
@@ -150,7 +161,7 @@ fn view_menu(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     }
     let behind = state.preferences.spectrum_behind_notes;
     checked(ui, "Spectrum behind the notes", behind, Command::ToggleSpectrumBehindNotes, commands);
-    checked(ui, "Settings and results", state.preferences.side_panel, Command::ToggleSidePanel, commands);
+    checked(ui, "Side panel", state.preferences.side_panel, Command::ToggleSidePanel, commands);
     checked(ui, "Follow the playhead", state.preferences.follow, Command::ToggleFollow, commands);
     item(ui, "Panes as at first", "", true, Command::ResetLayout, commands);
     ui.separator();

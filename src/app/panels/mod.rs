@@ -2,6 +2,8 @@
 
 mod about;
 mod canvas;
+mod chart;
+mod compare;
 mod curve;
 mod dialogs;
 mod export_window;
@@ -18,6 +20,7 @@ mod side;
 mod spectrum;
 mod tempo;
 mod transport;
+mod tuning;
 mod warp;
 mod waveform;
 

@@ -10,12 +10,13 @@ const WIDTH: f32 = 420.0;
 
 /// Draws the cards in the lower right corner of the panes.
 pub fn notices_ui(ctx: &egui::Context, state: &AppState, commands: &mut Vec<Command>) {
-    if state.work.is_none() && state.notices.is_empty() && state.left_behind.is_none() {
+    let work = state.work.as_ref().filter(|work| !work.brief);
+    if work.is_none() && state.notices.is_empty() && state.left_behind.is_none() {
         return;
     }
     egui::Area::new(egui::Id::unique("notices"))
         .anchor(Align2::LEFT_BOTTOM, vec2(super::GUTTER + 16.0, -72.0))
-        .order(egui::Order::Foreground)
+        .order(egui::Order::Middle)
         .show(ctx, |ui| {
             ui.set_max_width(WIDTH);
             for (index, notice) in state.notices.iter().enumerate() {
@@ -59,7 +60,7 @@ pub fn notices_ui(ctx: &egui::Context, state: &AppState, commands: &mut Vec<Comm
                     });
                 });
             }
-            if let Some(work) = &state.work {
+            if let Some(work) = work {
                 card(ui, Palette::of(ui).accent, |ui| {
                     ui.horizontal(|ui| {
                         ui.vertical(|ui| {

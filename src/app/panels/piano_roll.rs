@@ -1,6 +1,6 @@
 //! The score's notes at their places in the recording: shaded by support, or compared with a reference.
 
-use eframe::egui::{Align2, Color32, Rect, Shape, Stroke, StrokeKind, Ui, pos2, vec2};
+use eframe::egui::{Align2, Color32, Mesh, Rect, Shape, Stroke, StrokeKind, Ui, pos2, vec2};
 
 use super::canvas::{Canvas, Grip};
 use super::spectrum::paint_spectrum;
@@ -12,6 +12,10 @@ use crate::app::view_model::{Piece, RollSpan, Solution, Support};
 
 /// Pitches above and below the music.
 const ROOM: u8 = 2;
+/// What is narrower than this, in points, is left out where it only tells of a difference: at that zoom the two agree.
+const NARROWEST_DIFFERENCE: f32 = 0.75;
+/// Notes narrower than this, in points, are drawn plainly.
+const NARROW: f32 = 3.0;
 /// Distance of hatch lines.
 const HATCH: f32 = 5.0;
 
@@ -30,7 +34,7 @@ pub fn piano_roll_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>)
         let y = |pitch: f32| rows.top + (f32::from(rows.highest) + 1.0 - pitch) * rows.height;
         paint_spectrum(ui, &canvas, spectrum, &y, canvas.palette.wave.gamma_multiply(0.8));
     }
-    if let Some(solution) = &state.solution {
+    if let Some(solution) = state.shown() {
         let hovered = paint_notes(&canvas, &rows, solution);
         canvas.paint_overlay(state);
         rows.paint_labels(&canvas);
@@ -87,7 +91,7 @@ impl Rows {
     fn paint_labels(&self, canvas: &Canvas) {
         for pitch in (self.lowest..=self.highest).filter(|pitch| pitch % 12 == 0) {
             let y = self.y(pitch) + 0.5 * self.height;
-            if y > canvas.plot.top() + 18.0 {
+            if y > canvas.plot.top() + 18.0 && y < canvas.plot.bottom() - 6.0 {
                 canvas.label(y, pitch_name(pitch));
             }
         }
@@ -99,11 +103,15 @@ fn paint_notes(canvas: &Canvas, rows: &Rows, solution: &Solution) -> Option<Roll
     let gap = (0.12 * rows.height).min(1.5);
     let mut covered = [f32::NEG_INFINITY; 128];
     let mut hovered = None;
+    // Thousands of narrow notes cost too much as shapes of their own.
+    let mut narrow = Mesh::default();
     for span in solution.roll_between(canvas.view.start_s, canvas.view.end_s()) {
         let (left, right) = (canvas.x(span.start_s), canvas.x(span.end_s));
         let last = &mut covered[usize::from(span.pitch & 127)];
         let plain = matches!(span.support, Support::Both | Support::Confidence(_));
-        if right < canvas.plot.left() || (plain && right - left < 1.0 && right <= *last) {
+        let crowded = plain && right - left < 1.0 && right <= *last;
+        let too_narrow = !plain && right - left < NARROWEST_DIFFERENCE;
+        if right < canvas.plot.left() || crowded || too_narrow {
             continue;
         }
         let right = right.max(left + 1.0);
@@ -113,40 +121,42 @@ fn paint_notes(canvas: &Canvas, rows: &Rows, solution: &Solution) -> Option<Roll
             pos2(left.max(canvas.plot.left() - 4.0), y + gap),
             pos2(right.min(canvas.plot.right() + 4.0), y + rows.height - gap),
         );
-        paint_span(canvas, rect, span.support);
+        if rect.width() < NARROW {
+            narrow.add_colored_rect(rect, fill(canvas.palette, span.support));
+        } else {
+            paint_span(canvas, rect, span.support);
+        }
         if canvas.pointer.is_some_and(|pointer| rect.expand(1.0).contains(pointer)) {
             hovered = Some(*span);
         }
     }
+    canvas.painter.add(Shape::mesh(narrow));
     hovered
 }
 
 fn paint_span(canvas: &Canvas, rect: Rect, support: Support) {
     let palette = canvas.palette;
     let radius = if rect.width() > 4.0 && rect.height() > 4.0 { 2.0 } else { 0.0 };
+    // A note that is compared may go on in another colour: its ends stay square.
+    let radius = if matches!(support, Support::Confidence(_)) { radius } else { 0.0 };
+    canvas.painter.rect_filled(rect, radius, fill(palette, support));
     match support {
-        Support::Confidence(confidence) => {
-            canvas.painter.rect_filled(rect, radius, confidence_colour(palette, confidence));
-        }
-        Support::Both => {
-            canvas.painter.rect_filled(rect, 0.0, palette.note);
-        }
-        Support::OursOnly => {
-            canvas.painter.rect_filled(rect, 0.0, palette.ours_only);
-            hatch(canvas, rect, Color32::from_black_alpha(90));
-        }
+        Support::OursOnly => hatch(canvas, rect, Color32::from_black_alpha(90)),
         Support::ReferenceOnly => {
-            canvas.painter.rect_filled(rect, 0.0, palette.reference_only);
-            if rect.width() > 2.0 {
-                let stroke = Stroke::new(1.0, palette.reference_edge);
-                canvas.painter.rect_stroke(rect, 0.0, stroke, StrokeKind::Inside);
-            }
+            let stroke = Stroke::new(1.0, palette.reference_edge);
+            canvas.painter.rect_stroke(rect, 0.0, stroke, StrokeKind::Inside);
         }
+        Support::Confidence(_) | Support::Both => {}
     }
 }
 
-fn confidence_colour(palette: &Palette, confidence: f32) -> Color32 {
-    palette.unsure_note.lerp_to_gamma(palette.note, confidence.clamp(0.0, 1.0))
+fn fill(palette: &Palette, support: Support) -> Color32 {
+    match support {
+        Support::Confidence(confidence) => palette.unsure_note.lerp_to_gamma(palette.note, confidence.clamp(0.0, 1.0)),
+        Support::Both => palette.note,
+        Support::OursOnly => palette.ours_only,
+        Support::ReferenceOnly => palette.reference_only,
+    }
 }
 
 /// Slanted lines, so that red is told from yellow without colour.
@@ -193,12 +203,17 @@ fn paint_legend(canvas: &Canvas) {
         (Support::OursOnly, "only in the alignment"),
         (Support::ReferenceOnly, "only in the reference"),
     ];
-    let mut x = canvas.plot.left() + 12.0;
-    let y = canvas.plot.bottom() - 14.0;
-    for (support, words) in entries {
+    let font = crate::app::theme::label_font();
+    let galleys = entries.map(|(support, words)| {
+        (support, canvas.painter.layout_no_wrap(words.to_owned(), font.clone(), canvas.palette.soft_ink))
+    });
+    let width: f32 = galleys.iter().map(|(_, galley)| galley.size().x + 44.0).sum();
+    let mut x = canvas.plot.left() + 16.0;
+    let y = canvas.plot.bottom() - 16.0;
+    let ground = Rect::from_min_size(pos2(x - 8.0, y - 11.0), vec2(width, 22.0));
+    canvas.painter.rect_filled(ground, 5.0, canvas.palette.panel.gamma_multiply(0.92));
+    for (support, galley) in galleys {
         paint_span(canvas, Rect::from_min_size(pos2(x, y - 4.0), vec2(18.0, 8.0)), support);
-        let galley =
-            canvas.painter.layout_no_wrap(words.to_owned(), crate::app::theme::label_font(), canvas.palette.soft_ink);
         let width = galley.size().x;
         canvas.painter.galley(pos2(x + 24.0, y - galley.size().y / 2.0), galley, canvas.palette.soft_ink);
         x += width + 44.0;

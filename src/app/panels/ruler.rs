@@ -11,7 +11,7 @@ use crate::app::theme::{self, Palette};
 /// Height of the ruler.
 const HEIGHT: f32 = 38.0;
 /// Numbers of bars are at least this far apart.
-const BAR_ROOM: f32 = 30.0;
+const BAR_ROOM: f32 = 36.0;
 
 /// Draws the ruler. A click moves the playhead, a drag marks a stretch to repeat.
 pub fn ruler_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
@@ -33,7 +33,7 @@ pub fn ruler_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     }
     let clipped = painter.with_clip_rect(plot);
     // Time of the recording below.
-    let step = curve::round_step(view.span_s, f64::from(plot.width()) / 90.0);
+    let step = curve::clock_step(view.span_s, f64::from(plot.width()) / 90.0);
     let decimals = if step < 0.01 {
         3
     } else if step < 0.1 {
@@ -57,20 +57,28 @@ pub fn ruler_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         );
     }
     // Bars above.
-    if let Some(solution) = &state.solution {
+    if let Some(solution) = state.shown() {
         let beats = solution.beats_between(view.start_s, view.end_s());
-        let mut free_from = f32::NEG_INFINITY;
+        let bars = beats.iter().filter(|beat| beat.beat == 1).count();
+        let step = curve::bar_step(plot.width() / bars.max(1) as f32, BAR_ROOM);
         for beat in beats {
             let x = x(beat.performance_s);
-            if beat.beat == 1 && x >= free_from {
+            if beat.beat == 1 && (beat.bar % step == 0 || (step > 1 && beat.bar == 1)) {
                 clipped.vline(x, plot.top() + 2.0..=plot.top() + 18.0, Stroke::new(1.0, palette.soft_ink));
                 let font = FontId::new(12.0, theme::strong_family());
                 clipped.text(pos2(x + 4.0, plot.top() + 10.0), Align2::LEFT_CENTER, beat.bar, font, palette.ink);
-                free_from = x + BAR_ROOM;
-            } else if beats.len() as f32 * 10.0 < plot.width() {
+            } else if step == 1 && beats.len() as f32 * 10.0 < plot.width() {
                 clipped.vline(x, plot.top() + 12.0..=plot.top() + 18.0, Stroke::new(1.0, palette.edge));
             }
         }
+    }
+    for (from, to) in &state.accepted {
+        let Some(warp) = state.solution.as_ref().map(|solution| &solution.alignment.warp) else { break };
+        let stretch = Rect::from_min_max(
+            pos2(x(warp.at(*from)), plot.bottom() - 4.0),
+            pos2(x(warp.at(*to)), plot.bottom() - 1.0),
+        );
+        clipped.rect_filled(stretch, 1.5, palette.accent);
     }
     let head = pos2(x(state.transport.position_s), plot.bottom());
     let triangle = vec![head + vec2(-6.0, -9.0), head + vec2(6.0, -9.0), head];

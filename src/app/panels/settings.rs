@@ -2,13 +2,13 @@
 
 use eframe::egui::{self, Button, ComboBox, DragValue, Grid, RichText, Ui, vec2};
 
-use super::side::heading;
+use super::side::{COMBO_WIDTH, heading};
 use crate::app::command::Command;
 use crate::app::source::file_name;
 use crate::app::state::AppState;
 use crate::app::system_dialog::Question;
 use crate::app::theme::Palette;
-use crate::config::{AlignerKind, FeatureKind, Settings, SlopeLimits};
+use crate::config::{AlignerKind, FeatureKind, Refinement, Settings, SlopeLimits};
 
 const FEATURES: [(FeatureKind, &str); 3] =
     [(FeatureKind::Cqt, "Constant-Q"), (FeatureKind::Chroma, "Chroma"), (FeatureKind::Mel, "Mel bands")];
@@ -28,8 +28,28 @@ pub fn settings_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         );
         choice(ui, "Features", &FEATURES, &mut settings.features);
         ui.end_row();
+        label(
+            ui,
+            "Extractor",
+            "A network that has learned which of these features matter. It works on frames: single onsets are then not \
+             placed one by one.",
+        );
+        extractor_ui(ui, state, commands);
+        ui.end_row();
         label(ui, "Aligner", "Continuous: a smooth curve between the frames. Classic: frame by frame, in steps.");
         choice(ui, "Aligner", &ALIGNERS, &mut settings.aligner);
+        ui.end_row();
+        label(
+            ui,
+            "Precision",
+            "Places every onset by its own attack after the frames: to a few milliseconds. Without, the published \
+             frame-by-frame method.",
+        );
+        let mut onsets = settings.refinement() == Refinement::Onsets;
+        if ui.checkbox(&mut onsets, "place single onsets").changed() {
+            let chosen = if onsets { Refinement::Onsets } else { Refinement::None };
+            settings.refine = Some(chosen);
+        }
         ui.end_row();
         label(
             ui,
@@ -55,6 +75,34 @@ pub fn settings_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     buttons_ui(ui, state, commands);
 }
 
+const SHIPPED: [&str; 3] = ["mel", "cqt", "chroma"];
+
+fn extractor_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+    let now = state.settings.extractor.as_deref();
+    let shown = now.map_or_else(|| "None".to_owned(), |model| file_name(model.as_ref()));
+    let combo =
+        ComboBox::from_id_salt("extractor").selected_text(shown).width(COMBO_WIDTH).truncate().show_ui(ui, |ui| {
+            if ui.selectable_label(now.is_none(), "None").clicked() {
+                commands.push(Command::ChooseExtractor(None));
+            }
+            for name in SHIPPED {
+                if ui.selectable_label(now == Some(name), format!("{name} (built in)")).clicked() {
+                    commands.push(Command::ChooseExtractor(Some(name.to_owned())));
+                }
+            }
+            if let Some(outcome) = &state.tuning.outcome {
+                let path = outcome.model.display().to_string();
+                if ui.selectable_label(now == Some(path.as_str()), file_name(&outcome.model)).clicked() {
+                    commands.push(Command::ChooseExtractor(Some(path)));
+                }
+            }
+            if ui.selectable_label(false, "Open a model…").clicked() {
+                commands.push(Command::Ask(Question::OpenModel));
+            }
+        });
+    combo.response.accessible_name("Extractor");
+}
+
 fn buttons_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     let palette = Palette::of(ui);
     ui.horizontal(|ui| {
@@ -78,7 +126,7 @@ fn label(ui: &mut Ui, text: &str, hint: &str) {
 
 fn choice<T: Copy + PartialEq>(ui: &mut Ui, name: &str, entries: &[(T, &str)], value: &mut T) {
     let shown = entries.iter().find(|(entry, _)| entry == value).map_or("", |(_, name)| name);
-    let combo = ComboBox::from_id_salt(name).selected_text(shown).width(150.0).show_ui(ui, |ui| {
+    let combo = ComboBox::from_id_salt(name).selected_text(shown).width(COMBO_WIDTH).truncate().show_ui(ui, |ui| {
         for (entry, name) in entries {
             ui.selectable_value(value, *entry, *name);
         }

@@ -35,7 +35,7 @@ pub fn spectrum_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         Some(spectrum) => paint_spectrum(ui, &canvas, spectrum, &y, canvas.palette.wave_core),
         None => canvas.hint("Listening"),
     }
-    if let Some(solution) = &state.solution {
+    if let Some(solution) = state.shown() {
         let onsets = solution.onsets_between(canvas.view.start_s, canvas.view.end_s());
         let room = canvas.plot.width() / onsets.len().max(1) as f32;
         let strength = ((room - 3.0) / 10.0).clamp(0.0, 1.0) * 0.5;

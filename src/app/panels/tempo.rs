@@ -4,15 +4,18 @@ use eframe::egui::{Align2, Pos2, Stroke, Ui, pos2, vec2};
 
 use super::canvas::{Canvas, Grip};
 use super::curve;
+use crate::alignment::Warp;
 use crate::app::command::Command;
+use crate::app::compare::Kept;
 use crate::app::state::AppState;
+use crate::app::view_model::Piece;
 use crate::result::TempoPoint;
 
 /// Draws the pane.
 pub fn tempo_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     let canvas = Canvas::new(ui, state, "Tempo", Grip::Nothing, commands);
     canvas.paint_bars(state);
-    let Some(solution) = &state.solution else {
+    let Some(solution) = state.shown() else {
         canvas.paint_overlay(state);
         return;
     };
@@ -25,7 +28,7 @@ pub fn tempo_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         let share = ((bpm - low) / (high - low)) as f32;
         canvas.plot.bottom() - 6.0 - share * (canvas.plot.height() - 12.0)
     };
-    let step = curve::round_step(high - low, f64::from(canvas.plot.height()) / 30.0);
+    let step = curve::round_step(high - low, f64::from(canvas.plot.height()) / 24.0);
     let lines: Vec<f64> =
         ((low / step).ceil() as i64..=(high / step).floor() as i64).map(|k| k as f64 * step).collect();
     for bpm in &lines {
@@ -37,6 +40,12 @@ pub fn tempo_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     if let Some(ghost) = &state.ghost {
         let points = steps(&canvas, &ghost.alignment.tempo, y);
         curve::solid(&canvas, points, Stroke::new(1.0, canvas.palette.ghost));
+    }
+    let piece = state.piece.as_deref();
+    for (index, kept) in state.kept.iter().enumerate().filter(|(_, kept)| kept.shown) {
+        let laid_over = piece.map(|piece| on_this_recording(kept, piece, &solution.alignment.warp));
+        let points = steps(&canvas, laid_over.as_deref().unwrap_or(&kept.alignment.tempo), y);
+        curve::solid(&canvas, points, Stroke::new(1.3, canvas.palette.series(index)));
     }
     curve::solid(&canvas, steps(&canvas, tempo, y), Stroke::new(1.6, canvas.palette.wave_core));
     canvas.paint_overlay(state);
@@ -55,6 +64,17 @@ pub fn tempo_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
             canvas.tag(place, Align2::RIGHT_BOTTOM, &text, canvas.palette.soft_ink);
         }
     }
+}
+
+/// The tempo of a kept alignment at the beats of this recording, so that the same beats stand above one another.
+fn on_this_recording(kept: &Kept, piece: &Piece, warp: &Warp) -> Vec<TempoPoint> {
+    let place = |beat: f64| warp.at(piece.score.tempo.beat_to_seconds(beat));
+    let points = kept.tempo_of_beats().map(|(score_beat, beats_per_minute)| TempoPoint {
+        score_beat,
+        performance_s: place(score_beat),
+        beats_per_minute,
+    });
+    points.collect()
 }
 
 /// From below the slow beats to above the fast ones; single wild beats are left outside.

@@ -1,6 +1,6 @@
 //! The bar at the bottom: play, repeat, speed, what is heard.
 
-use eframe::egui::{self, FontId, RichText, Slider, Ui};
+use eframe::egui::{self, FontId, RichText, Slider, Ui, vec2};
 
 use super::clock;
 use super::icons::{Icon, icon_button};
@@ -8,6 +8,9 @@ use crate::app::command::Command;
 use crate::app::playback::Mix;
 use crate::app::state::AppState;
 use crate::app::theme::Palette;
+
+/// Bars and beats are left out of a window that leaves less room than this for them and what follows.
+const ROOM_FOR_BARS: f32 = 760.0;
 
 /// Draws the bar.
 pub fn transport_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
@@ -29,7 +32,9 @@ pub fn transport_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) 
         }
         ui.add_space(8.0);
         ui.label(RichText::new(clock(transport.position_s, 3)).font(FontId::monospace(17.0)));
-        ui.label(RichText::new(bar_position(state)).color(palette.soft_ink));
+        if ui.available_width() > ROOM_FOR_BARS {
+            bar_position_ui(ui, state);
+        }
         ui.add_space(10.0);
         ui.separator();
         ui.add_space(4.0);
@@ -39,7 +44,7 @@ pub fn transport_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) 
         ui.add_space(4.0);
         ui.label(RichText::new("Speed").color(palette.soft_ink));
         let mut percent = (100.0 * transport.speed).round();
-        let slider = Slider::new(&mut percent, 25.0..=100.0).step_by(5.0).suffix(" %");
+        let slider = Slider::new(&mut percent, 25.0..=100.0).step_by(5.0).fixed_decimals(0).suffix(" %");
         let hint = "How fast it plays. The pitch stays as it is.";
         if ui.add(slider).accessible_name("Speed").on_hover_text(hint).changed() {
             commands.push(Command::SetSpeed(percent / 100.0));
@@ -82,6 +87,16 @@ fn listen_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     if clicks.on_hover_text("A click on every beat of the aligned score.").clicked() {
         choose(Mix { clicks: !mix.clicks, ..mix });
     }
+}
+
+/// As wide as its longest text, so that nothing moves while it plays.
+fn bar_position_ui(ui: &mut Ui, state: &AppState) {
+    const WIDTH: f32 = 126.0;
+    let words = RichText::new(bar_position(state)).color(Palette::of(ui).soft_ink);
+    ui.allocate_ui_with_layout(vec2(WIDTH, 20.0), egui::Layout::left_to_right(egui::Align::Center), |ui| {
+        ui.set_min_width(WIDTH);
+        ui.label(words);
+    });
 }
 
 fn bar_position(state: &AppState) -> String {

@@ -1,13 +1,15 @@
 //! Score time against recording time, with reference, the solution before, and anchors.
 
-use eframe::egui::{Align2, Rangef, Stroke, Ui, pos2, vec2};
+use eframe::egui::{Align2, Mesh, Rangef, Shape, Stroke, Ui, pos2, vec2};
 
 use super::canvas::{Canvas, Grip};
 use super::{clock, curve};
 use crate::alignment::Warp;
 use crate::app::command::Command;
+use crate::app::compare::Kept;
 use crate::app::solve;
 use crate::app::state::AppState;
+use crate::app::view_model::Solution;
 use crate::evaluation::TimeMap;
 
 /// Draws the pane.
@@ -19,17 +21,27 @@ pub fn warp_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         return;
     };
     let warp = &solution.alignment.warp;
+    let line = Stroke::new(1.8, canvas.palette.wave_core);
     let axis = Axis::new(&canvas, warp, piece.score.end_s());
     axis.paint_grid(&canvas);
+    if state.moved.is_none() {
+        paint_confidence(&canvas, &axis, solution);
+    }
     if let Some(ghost) = &state.ghost {
         curve::dashed(&canvas, &axis.points(&canvas, &ghost.alignment.warp), Stroke::new(1.2, canvas.palette.ghost));
     }
     if let Some(reference) = &state.reference {
         curve::solid(&canvas, axis.map_points(&canvas, &reference.times), Stroke::new(3.0, canvas.palette.reference));
     }
+    let of_this = |kept: &Kept| kept.shown && kept.is_of(&piece.recording_name);
+    for (index, kept) in state.kept.iter().enumerate().filter(|(_, kept)| of_this(kept)) {
+        let stroke = Stroke::new(1.5, canvas.palette.series(index));
+        curve::solid(&canvas, axis.points(&canvas, &kept.alignment.warp), stroke);
+    }
     let moved = state.moved.and_then(|moved| solve::preview(warp, &state.settings.anchors, moved));
-    let line = Stroke::new(1.8, canvas.palette.wave_core);
-    match &moved {
+    // Solved already for where the pointer is or just was, or else bent to follow it.
+    let solved = state.preview.as_ref().map(|preview| &preview.alignment.warp);
+    match solved.or(moved.as_ref()) {
         Some(moved) => {
             curve::dashed(&canvas, &axis.points(&canvas, warp), Stroke::new(1.2, canvas.palette.ghost));
             curve::solid(&canvas, axis.points(&canvas, moved), Stroke::new(1.8, canvas.palette.accent));
@@ -54,6 +66,52 @@ pub fn warp_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
             canvas.palette.soft_ink,
         );
     }
+}
+
+/// Confidence below which nothing can be said of how far off an onset is.
+const LEAST_CONFIDENCE: f64 = 0.05;
+/// Onsets closer than this, in points, share a part of the band.
+const CLOSEST_ONSETS: f32 = 2.0;
+/// A confidence is the chance to be this near.
+const NEAR_S: f64 = 0.05;
+
+/// How far an onset may well be off: twice the mean error if errors fall off exponentially and `confidence` is the chance
+/// to be near.
+fn spread_s(confidence: f64) -> f64 {
+    let missed = (1.0 - confidence).clamp(1e-6, 1.0 - LEAST_CONFIDENCE);
+    2.0 * NEAR_S / -missed.ln()
+}
+
+/// A band around the curve, as wide as the onsets are unsure.
+fn paint_confidence(canvas: &Canvas, axis: &Axis, solution: &Solution) {
+    let onsets = solution.onsets_between(canvas.view.start_s - 1.0, canvas.view.end_s() + 1.0);
+    let mut edges: Vec<(f32, f32, f32)> = Vec::new();
+    let mut drawn_at = f32::NEG_INFINITY;
+    for onset in onsets {
+        let spread = spread_s(onset.confidence).min(1.0);
+        let (left, right) = (canvas.x(onset.performance_s - spread), canvas.x(onset.performance_s + spread));
+        // Onsets that fall together at this zoom are drawn once, as the widest of them.
+        let here = canvas.x(onset.performance_s);
+        match edges.last_mut().filter(|_| here - drawn_at < CLOSEST_ONSETS) {
+            Some(last) => (last.0, last.1) = (last.0.min(left), last.1.max(right)),
+            None => {
+                drawn_at = here;
+                edges.push((left, right, axis.y(onset.score_s)));
+            }
+        }
+    }
+    let colour = canvas.palette.wave.gamma_multiply(0.3);
+    let mut mesh = Mesh::default();
+    for (left, right, y) in edges {
+        let next = mesh.vertices.len() as u32;
+        mesh.colored_vertex(pos2(left, y), colour);
+        mesh.colored_vertex(pos2(right, y), colour);
+        if next >= 2 {
+            mesh.add_triangle(next - 2, next - 1, next);
+            mesh.add_triangle(next - 1, next, next + 1);
+        }
+    }
+    canvas.painter.with_clip_rect(canvas.plot).add(Shape::mesh(mesh));
 }
 
 /// The score time that fits the visible stretch of the recording.
@@ -88,7 +146,7 @@ impl Axis {
     }
 
     fn lines(&self) -> impl Iterator<Item = (f64, f32)> + '_ {
-        let step = curve::round_step(self.high_s - self.low_s, f64::from(self.range.span()) / 34.0);
+        let step = curve::clock_step(self.high_s - self.low_s, f64::from(self.range.span()) / 34.0);
         let first = (self.low_s.max(0.0) / step).ceil() as i64;
         let last = (self.high_s / step).floor() as i64;
         (first..=last).map(move |k| (k as f64 * step, self.y(k as f64 * step)))

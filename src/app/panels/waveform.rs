@@ -7,6 +7,8 @@ use crate::app::command::Command;
 use crate::app::state::AppState;
 use crate::app::view_model::Piece;
 
+/// A recording whose loudest sample is below this is drawn no higher than one with it.
+const QUIETEST: f32 = 0.02;
 /// Onsets closer than this, in points, are drawn fainter, down to nothing.
 const CROWDED: f32 = 3.0;
 
@@ -30,7 +32,8 @@ pub fn waveform_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
 fn paint_wave(canvas: &Canvas, piece: &Piece) {
     let clip = &piece.recording;
     let rate = f64::from(clip.sample_rate);
-    let (middle, half) = (canvas.plot.center().y, 0.46 * canvas.plot.height());
+    // Quiet recordings are drawn as high as loud ones.
+    let (middle, half) = (canvas.plot.center().y, 0.46 * canvas.plot.height() / piece.peaks.loudest().max(QUIETEST));
     let sample_at = |x: f32| (canvas.time(x) * rate).max(0.0);
     let per_point =
         (sample_at(canvas.plot.left() + 1.0) - sample_at(canvas.plot.left())).max(canvas.seconds(1.0) * rate);
@@ -51,7 +54,7 @@ fn paint_wave(canvas: &Canvas, piece: &Piece) {
         }
         let peak = piece.peaks.between(&clip.samples, from, to.max(from + 1));
         column_rect(&mut mesh, x, (middle - peak.max * half, middle - peak.min * half), canvas.palette.wave);
-        let loud = (peak.power.sqrt() * half).min(half);
+        let loud = peak.power.sqrt() * half;
         if loud > 0.5 {
             column_rect(&mut mesh, x, (middle - loud, middle + loud), canvas.palette.wave_core);
         }
@@ -75,7 +78,7 @@ fn paint_single_samples(canvas: &Canvas, piece: &Piece, middle: f32, half: f32) 
 }
 
 fn paint_onsets(canvas: &Canvas, state: &AppState) {
-    let Some(solution) = &state.solution else { return };
+    let Some(solution) = state.shown() else { return };
     let onsets = solution.onsets_between(canvas.view.start_s, canvas.view.end_s());
     let room = canvas.plot.width() / onsets.len().max(1) as f32;
     let strength = ((room - CROWDED) / 8.0).clamp(0.0, 1.0) * 0.75;

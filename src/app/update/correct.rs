@@ -1,8 +1,13 @@
 //! Correcting: anchors, settings, undo.
 
+use std::sync::Arc;
+
 use super::{Services, play, start_aligning};
 use crate::app::history::Snapshot;
-use crate::app::state::AppState;
+use crate::app::section;
+use crate::app::state::{AppState, Work};
+use crate::app::tasks::Task;
+use crate::app::view_model::Solution;
 use crate::app::worker::Slot;
 use crate::config::{Anchor, Settings};
 
@@ -10,8 +15,10 @@ use crate::config::{Anchor, Settings};
 const SAME_MOMENT_S: f64 = 1e-6;
 /// Two anchors are at least this far apart in the recording.
 const CLOSEST_S: f64 = 0.002;
-/// How far a dragged onset snaps, in seconds.
+/// How far a dragged onset snaps, in seconds …
 const SNAP_S: f64 = 0.03;
+/// … and as a share of the view, so that it can be placed freely in a close look.
+const SNAP_SHARE: f64 = 0.008;
 
 pub(super) fn set_settings(state: &mut AppState, settings: Settings) {
     if settings == state.settings {
@@ -22,33 +29,85 @@ pub(super) fn set_settings(state: &mut AppState, settings: Settings) {
     state.revision += 1;
 }
 
-pub(super) fn drag(state: &mut AppState, anchor: Anchor) {
+pub(super) fn drag(state: &mut AppState, services: &mut Services, anchor: Anchor) {
     state.dragging = true;
     state.selected = Some(anchor.score_s);
-    state.moved = Some(between_neighbours(state, anchor));
+    let reach_s = SNAP_S.min(SNAP_SHARE * state.view.span_s);
+    let attack = state.piece.as_ref().and_then(|piece| piece.attack_near(anchor.performance_s, reach_s));
+    let performance_s = attack.filter(|_| state.preferences.snap).unwrap_or(anchor.performance_s);
+    state.moved = Some(between_neighbours(state, Anchor { performance_s, ..anchor }));
+    want_preview(state, services);
+}
+
+/// Solves the stretch around the dragged onset, unless that is under way.
+fn want_preview(state: &AppState, services: &mut Services) {
+    let Some(moved) = state.moved.filter(|_| state.dragging && !services.worker.is_busy(Slot::Drag)) else { return };
+    let shown = state.preview.iter().flat_map(|preview| &preview.alignment.settings.anchors);
+    if shown.into_iter().any(|anchor| *anchor == moved) {
+        return;
+    }
+    let settings = Settings { anchors: with_anchor(&state.settings.anchors, moved), ..state.settings.clone() };
+    if let Some(task) = section_task(state, services, settings, moved.score_s, true) {
+        services.worker.start(task);
+    }
+}
+
+pub(super) fn previewed(state: &mut AppState, services: &mut Services, solution: Arc<Solution>) {
+    if state.dragging {
+        state.preview = Some(solution);
+        want_preview(state, services);
+    }
+}
+
+/// The onset goes back to where it was.
+pub(super) fn let_go(state: &mut AppState, services: &mut Services) {
+    services.worker.cancel(Slot::Drag);
+    state.dragging = false;
+    (state.moved, state.preview) = (None, None);
+}
+
+/// Solving a stretch again, if that is possible with what is known.
+fn section_task(state: &AppState, services: &Services, settings: Settings, at_s: f64, preview: bool) -> Option<Task> {
+    let (piece, solution) = (state.piece.clone()?, state.solution.clone()?);
+    let listening = services.listening.clone().filter(|_| section::suits(&solution.alignment, &settings))?;
+    let reference = state.reference.clone();
+    Some(Task::Section { piece, listening, solution, settings, reference, at_s, preview })
+}
+
+/// Solves what a change of the anchor at `at_s` concerns: a stretch if that is enough, else everything.
+fn solve_around(state: &mut AppState, services: &mut Services, at_s: f64) {
+    services.worker.cancel(Slot::Drag);
+    match section_task(state, services, state.settings.clone(), at_s, false) {
+        Some(task) => {
+            state.work = Some(Work { brief: true, ..Work::new("Solving the passage again") });
+            services.opening = None;
+            services.worker.start(task);
+        }
+        None => start_aligning(state, services),
+    }
+}
+
+fn with_anchor(anchors: &[Anchor], anchor: Anchor) -> Vec<Anchor> {
+    let others = anchors.iter().copied().filter(|other| (other.score_s - anchor.score_s).abs() > SAME_MOMENT_S);
+    let mut anchors: Vec<Anchor> = others.chain([anchor]).collect();
+    anchors.sort_by(|a, b| a.score_s.total_cmp(&b.score_s));
+    anchors
 }
 
 pub(super) fn drop(state: &mut AppState, services: &mut Services) {
     let Some(moved) = state.moved.filter(|_| state.dragging) else { return };
     state.dragging = false;
-    let snapped = match &state.piece {
-        Some(piece) if state.preferences.snap => piece.attack_near(moved.performance_s, SNAP_S),
-        _ => None,
-    };
-    let performance_s = snapped.unwrap_or(moved.performance_s);
-    place_anchor(state, services, Anchor { performance_s, ..moved });
+    place_anchor(state, services, moved);
 }
 
 pub(super) fn place_anchor(state: &mut AppState, services: &mut Services, anchor: Anchor) {
     let anchor = between_neighbours(state, anchor);
     state.history.record(state.snapshot(), "move of an onset");
-    state.settings.anchors.retain(|other| (other.score_s - anchor.score_s).abs() > SAME_MOMENT_S);
-    state.settings.anchors.push(anchor);
-    state.settings.anchors.sort_by(|a, b| a.score_s.total_cmp(&b.score_s));
+    state.settings.anchors = with_anchor(&state.settings.anchors, anchor);
     state.moved = Some(anchor);
     state.selected = Some(anchor.score_s);
     state.revision += 1;
-    start_aligning(state, services);
+    solve_around(state, services, anchor.score_s);
 }
 
 /// An anchor cannot pass its neighbours, nor leave the recording.
@@ -75,7 +134,9 @@ pub(super) fn delete_anchor(state: &mut AppState, services: &mut Services) {
     }
     state.history.record(state.snapshot(), "removal of an anchor");
     state.settings.anchors.retain(|anchor| (anchor.score_s - score_s).abs() > SAME_MOMENT_S);
-    changed_anchors(state, services);
+    state.moved = None;
+    state.revision += 1;
+    solve_around(state, services, score_s);
 }
 
 pub(super) fn clear_anchors(state: &mut AppState, services: &mut Services) {
@@ -84,10 +145,6 @@ pub(super) fn clear_anchors(state: &mut AppState, services: &mut Services) {
     }
     state.history.record(state.snapshot(), "removal of all anchors");
     state.settings.anchors.clear();
-    changed_anchors(state, services);
-}
-
-fn changed_anchors(state: &mut AppState, services: &mut Services) {
     state.moved = None;
     state.revision += 1;
     start_aligning(state, services);
@@ -112,7 +169,10 @@ fn restore(state: &mut AppState, services: &mut Services, snapshot: Snapshot) {
     state.work = None;
     state.moved = None;
     state.dragging = false;
+    state.preview = None;
+    services.worker.cancel(Slot::Drag);
     state.ghost = None;
+    state.accepted = snapshot.accepted;
     state.settings = snapshot.settings;
     state.solution = snapshot.solution;
     state.revision += 1;

@@ -1,15 +1,20 @@
 //! What workers tell.
 
+use std::time::Duration;
+
 use super::files::{self, Opening};
-use super::{Services, play};
+use super::{Services, compare, correct, play, tune};
 use crate::app::command::Command;
 use crate::app::source::file_name;
-use crate::app::state::{AppState, Notice, Work};
+use crate::app::state::{AppState, Notice};
 use crate::app::system_dialog::Question;
 use crate::app::tasks::Task;
 use crate::app::time_view::TimeView;
 use crate::app::worker::{Event, Slot};
 use crate::error::Error;
+
+/// Nobody closes a dialog faster than this: it was never shown.
+const FASTEST_ANSWER: Duration = Duration::from_millis(150);
 
 /// Takes in everything that was told since the last frame.
 pub fn take_in(state: &mut AppState, services: &mut Services) {
@@ -22,7 +27,9 @@ fn take_in_one(state: &mut AppState, services: &mut Services, slot: Slot, event:
     match event {
         Event::Progress { stage, fraction } => {
             if let (Slot::Align, Some(work)) = (slot, &mut state.work) {
-                *work = Work { title: std::mem::take(&mut work.title), stage, fraction };
+                (work.stage, work.fraction) = (stage, fraction);
+            } else if slot == Slot::Train {
+                (state.tuning.stage, state.tuning.fraction) = (stage, fraction);
             }
         }
         Event::Opened { piece, reference } => {
@@ -48,7 +55,16 @@ fn take_in_one(state: &mut AppState, services: &mut Services, slot: Slot, event:
             state.kept_revision = state.saved_revision;
             services.worker.cancel(Slot::Spectrum);
             state.spectrum = None;
+            services.listening = None;
+            services.worker.cancel(Slot::Drag);
             (state.solution, state.ghost, state.moved, state.selected) = (None, None, None, None);
+            (state.preview, state.dragging) = (None, false);
+            // Another recording of the same score: what was kept of the first can still be compared, beat by beat.
+            let same_score = state.piece.as_ref().is_some_and(|before| before.score.notes == piece.score.notes);
+            if !same_score || !opening.kept.is_empty() {
+                state.kept = opening.kept;
+            }
+            state.accepted = opening.accepted;
             state.reference = reference;
             state.reference_source = piece.sources.reference.clone();
             state.piece = Some(piece);
@@ -68,7 +84,10 @@ fn take_in_one(state: &mut AppState, services: &mut Services, slot: Slot, event:
                 state.tell(Notice::warning(format!("{text}.")));
             }
             state.ghost = state.solution.replace(solution);
-            state.moved = None;
+            if !state.dragging {
+                (state.moved, state.preview) = (None, None);
+            }
+            compare::measure(state);
             play::new_solution(state, services);
             // After the alignment, which is wanted first.
             if let (None, Some(piece)) = (&state.spectrum, &state.piece)
@@ -84,8 +103,14 @@ fn take_in_one(state: &mut AppState, services: &mut Services, slot: Slot, event:
             }
             state.reference = reference;
             state.solution = Some(solution);
-            files::set_reference(state, source);
+            state.reference_source = source;
+            state.revision += 1;
+            compare::measure(state);
         }
+        Event::Previewed(solution) => correct::previewed(state, services, solution),
+        Event::Listened(listening) => services.listening = Some(listening),
+        Event::Training(event) => state.tuning.take_in(event),
+        Event::Trained(outcome) => tune::trained(state, *outcome),
         Event::Spectrum(spectrum) => state.spectrum = Some(spectrum),
         Event::Sound(clip) => play::score_sounds(state, services, clip),
         Event::Written(path) => state.tell(Notice::info(format!("Wrote {}.", path.display()))),
@@ -100,9 +125,12 @@ fn failed(state: &mut AppState, services: &mut Services, slot: Slot, error: &Err
     match slot {
         Slot::Align => {
             state.work = None;
-            state.moved = None;
+            (state.moved, state.preview) = (None, None);
             services.opening = None;
         }
+        // What the drag would have brought is found out when it ends.
+        Slot::Drag => return,
+        Slot::Train => tune::ended(state, services),
         Slot::Save => state.after_saving = None,
         _ => {}
     }
@@ -112,9 +140,14 @@ fn failed(state: &mut AppState, services: &mut Services, slot: Slot, error: &Err
 }
 
 fn picked(state: &mut AppState, services: &mut Services, paths: Vec<std::path::PathBuf>) {
-    let Some(question) = state.asked.take() else { return };
+    let Some((question, since)) = state.asked.take() else { return };
     let Some(first) = paths.first().cloned() else {
         state.after_saving = None;
+        if since.elapsed() < FASTEST_ANSWER {
+            state.tell(Notice::warning(
+                "This system shows no file dialog. Drop files on the window, or open them by path (Ctrl+Shift+O).",
+            ));
+        }
         return;
     };
     match question {
@@ -124,6 +157,12 @@ fn picked(state: &mut AppState, services: &mut Services, paths: Vec<std::path::P
         Question::OpenSoundFont => {
             let settings = crate::config::Settings { soundfont: Some(first), ..state.settings.clone() };
             super::apply(state, services, Command::SetSettings(settings));
+        }
+        Question::OpenModel => {
+            super::apply(state, services, Command::ChooseExtractor(Some(first.display().to_string())));
+        }
+        Question::AddLabelled | Question::AddLabelledFolder => {
+            super::apply(state, services, Command::AddLabelled(paths));
         }
         Question::Export(_) => {
             if let Some(crate::app::state::Dialog::Export { path, .. }) = &mut state.dialog {

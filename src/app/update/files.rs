@@ -1,13 +1,15 @@
 //! Opening, saving, exporting.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::Services;
+use crate::app::compare::Kept;
 use crate::app::preferences::Recent;
-use crate::app::session::Session;
+use crate::app::session::{KeptAlignment, Session};
 use crate::app::source::{FileRole, Source, Sources, file_name, role_of};
 use crate::app::state::{Afterwards, AppState, Dialog, Notice, Waiting, Work};
-use crate::app::tasks::Task;
+use crate::app::tasks::{CompareWith, Task};
 use crate::app::time_view::TimeView;
 use crate::config::Settings;
 use crate::export::Format;
@@ -20,6 +22,10 @@ pub struct Opening {
     pub settings: Settings,
     /// What to show.
     pub view: Option<TimeView>,
+    /// Alignments that were kept.
+    pub kept: Vec<Kept>,
+    /// Stretches that were called right.
+    pub accepted: Vec<(f64, f64)>,
     /// Where the session is saved.
     pub session_path: Option<PathBuf>,
     /// Whether it holds changes that are not saved.
@@ -30,7 +36,7 @@ impl Opening {
     /// New files with the settings as they are; anchors belong to the old files.
     pub fn plain(settings: &Settings) -> Self {
         let settings = Settings { anchors: Vec::new(), ..settings.clone() };
-        Self { settings, view: None, session_path: None, changed: false }
+        Self { settings, view: None, kept: Vec::new(), accepted: Vec::new(), session_path: None, changed: false }
     }
 }
 
@@ -87,7 +93,8 @@ pub(super) fn open(state: &mut AppState, services: &mut Services, paths: Vec<Pat
     }
     if recording.is_none() && score.is_none() {
         if reference.is_some() {
-            compare(state, services, reference);
+            let with = reference.map_or(CompareWith::Nothing, |path| CompareWith::Source(Source::File(path)));
+            super::compare::with(state, services, with);
         }
         return;
     }
@@ -143,6 +150,8 @@ fn open_session(state: &mut AppState, services: &mut Services, path: &Path, save
             let opening = Opening {
                 settings: session.settings,
                 view: session.view,
+                kept: session.kept.into_iter().map(|kept| Kept::new(kept.name, Arc::new(kept.alignment))).collect(),
+                accepted: session.accepted,
                 session_path: saved_as.or(session.saved_as),
                 changed: unsaved,
             };
@@ -160,7 +169,7 @@ fn start(
     alignment: Option<Alignment>,
 ) {
     let title = format!("Opening {}", sources.recording.name("the demo"));
-    state.work = Some(Work { title, stage: "starting".to_owned(), fraction: 0.0 });
+    state.work = Some(Work::new(title));
     if opening.session_path.is_none() {
         state.preferences.remember(Recent::Pair(sources.clone()));
     }
@@ -170,28 +179,17 @@ fn start(
     services.worker.start(Task::Open { sources, settings, known });
 }
 
-pub(super) fn compare(state: &mut AppState, services: &mut Services, path: Option<PathBuf>) {
-    let (Some(piece), Some(solution)) = (state.piece.clone(), state.solution.clone()) else {
-        state.tell(Notice::warning(
-            "A reference needs an alignment to compare with: open a recording and its score first.",
-        ));
-        return;
-    };
-    state.work = Some(Work { title: "Comparing".to_owned(), stage: "reading the reference".to_owned(), fraction: 0.0 });
-    services.worker.start(Task::Compare { piece, solution, source: path.map(Source::File) });
-}
-
-/// Remembers the reference with the files of the piece, so that a session finds it again.
-pub(super) fn set_reference(state: &mut AppState, source: Option<Source>) {
-    state.reference_source = source;
-    state.revision += 1;
-}
-
 fn session_of(state: &AppState) -> Option<Session> {
     let piece = state.piece.as_ref()?;
     let sources = Sources { reference: state.reference_source.clone(), ..piece.sources.clone() };
     let mut session = Session::new(&sources, state.settings.clone());
     session.view = Some(state.view);
+    session.accepted.clone_from(&state.accepted);
+    session.kept = state
+        .kept
+        .iter()
+        .map(|kept| KeptAlignment { name: kept.name.clone(), alignment: (*kept.alignment).clone() })
+        .collect();
     session.alignment = state.solution.as_ref().map(|solution| solution.alignment.clone());
     session.saved_as = state.session_path.clone();
     Some(session)
@@ -272,6 +270,7 @@ pub fn autosave(state: &mut AppState, services: &mut Services) {
 pub fn settle_before_exit(state: &AppState, services: &Services) {
     if let Some(folder) = &services.user_folder {
         state.preferences.write(folder);
+        super::tune::remember_plan(state, services);
     }
     if let Some(recovery) = &services.recovery {
         recovery.clear();

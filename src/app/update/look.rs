@@ -24,9 +24,9 @@ pub(super) fn go_to(state: &mut AppState, services: &mut Services, time_s: f64) 
 }
 
 pub(super) fn next_doubt(state: &mut AppState, services: &mut Services) {
-    let Some(solution) = &state.solution else { return };
     let here = state.transport.position_s + 0.01;
-    let next = solution.doubts.iter().find(|doubt| doubt.start_s > here).or_else(|| solution.doubts.first());
+    let doubts = state.doubts();
+    let next = doubts.iter().find(|doubt| doubt.start_s > here).or_else(|| doubts.first());
     if let Some(start_s) = next.map(|doubt| doubt.start_s) {
         go_to(state, services, start_s);
         state.selected = state.solution.as_ref().and_then(|s| s.onset_near(start_s)).map(|onset| onset.score_s);

@@ -1,25 +1,34 @@
 //! The only place that changes the state: carries out commands and takes in what workers tell.
 
+mod accept;
+mod compare;
 mod correct;
 mod events;
 mod files;
 mod look;
 mod play;
+mod tune;
 
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
 
 use super::command::Command;
 use super::panes::default_layout;
 use super::playback::Player;
 use super::recovery::Recovery;
-use super::state::{AppState, Notice};
+use super::section::Listening;
+use super::source::Source;
+use super::state::{AppState, Notice, Work};
 use super::system_dialog;
-use super::tasks::Task;
+use super::tasks::{CompareWith, Task};
 use super::worker::{Slot, Worker};
+use crate::training::Control;
 
 pub use events::take_in;
 pub use files::{autosave, proposed_name, settle_before_exit};
 pub use play::follow_playhead;
+pub use tune::recall_plan;
 
 /// What the window works with.
 pub struct Services {
@@ -31,6 +40,10 @@ pub struct Services {
     pub user_folder: Option<PathBuf>,
     /// Where the session is kept safe.
     pub recovery: Option<Recovery>,
+    /// What was heard of the recording, once it was.
+    pub listening: Option<Arc<Listening>>,
+    /// Pauses the training.
+    pub training: Arc<Control>,
     /// What is to be applied when files that are being opened have been read.
     pub opening: Option<files::Opening>,
 }
@@ -41,10 +54,11 @@ pub fn apply(state: &mut AppState, services: &mut Services, command: Command) {
         Command::Open(paths) => files::open(state, services, paths),
         Command::OpenDemo => files::open_demo(state, services),
         Command::OpenRecent(recent) => files::open_recent(state, services, recent),
-        Command::OpenReference(path) => files::compare(state, services, Some(path)),
-        Command::ForgetReference => files::compare(state, services, None),
+        Command::OpenReference(path) => compare::with(state, services, CompareWith::Source(Source::File(path))),
+        Command::CompareWithKept(index) => compare::with_kept(state, services, index),
+        Command::ForgetReference => compare::with(state, services, CompareWith::Nothing),
         Command::Ask(question) => {
-            state.asked = Some(question.clone());
+            state.asked = Some((question.clone(), Instant::now()));
             services.worker.start(Task::Dialog(system_dialog::ask(question)));
         }
         Command::Show(dialog) => state.dialog = Some(dialog),
@@ -52,6 +66,10 @@ pub fn apply(state: &mut AppState, services: &mut Services, command: Command) {
         Command::SaveSession => files::save(state, services),
         Command::SaveSessionAs(path) => files::save_as(state, services, path),
         Command::Export { format, path } => files::export(state, services, format, path),
+        Command::SavePicture(path) => {
+            state.dialog = None;
+            state.picture = Some(path);
+        }
         Command::Recover => files::recover(state, services),
         Command::DiscardLeftBehind => files::discard_left_behind(state),
         Command::Quit => files::unless_changed(state, services, super::state::Afterwards::Quit),
@@ -87,12 +105,29 @@ pub fn apply(state: &mut AppState, services: &mut Services, command: Command) {
         Command::NextDoubt => look::next_doubt(state, services),
         Command::StepOnset(step) => look::step_onset(state, services, step),
         Command::Select(selected) => state.selected = selected,
-        Command::Drag(anchor) => correct::drag(state, anchor),
+        Command::Drag(anchor) => correct::drag(state, services, anchor),
         Command::Drop => correct::drop(state, services),
         Command::PlaceAnchor(anchor) => correct::place_anchor(state, services, anchor),
         Command::Nudge(ms) => correct::nudge(state, services, ms),
         Command::DeleteAnchor => correct::delete_anchor(state, services),
         Command::ClearAnchors => correct::clear_anchors(state, services),
+        Command::Accept { right } => accept::accept(state, right),
+        Command::Keep => compare::keep(state),
+        Command::ToggleKept(index) => compare::toggle(state, index),
+        Command::AdoptKept(index) => compare::adopt(state, services, index),
+        Command::ForgetKept(index) => compare::forget(state, index),
+        Command::RenameKept(index, name) => compare::rename(state, index, name),
+        Command::ChooseExtractor(model) => tune::choose_extractor(state, model),
+        Command::SetPlan(plan) => tune::set_plan(state, services, plan),
+        Command::TypeLabelled(text) => state.tuning.typed = text,
+        Command::AddLabelled(paths) => tune::add_labelled(state, services, &paths),
+        Command::AddCurrent => tune::add_current(state, services),
+        Command::StartTraining => tune::start(state, services),
+        Command::PauseTraining(paused) => tune::pause(state, services, paused),
+        Command::StopTraining => tune::stop(state, services),
+        Command::KeepBest => tune::keep_best(state, services),
+        Command::UseTrained => tune::use_trained(state, services),
+        Command::RollBack => tune::roll_back(state, services),
         Command::Undo => correct::undo(state, services),
         Command::Redo => correct::redo(state, services),
         Command::TogglePlay => play::toggle(state, services),
@@ -104,6 +139,10 @@ pub fn apply(state: &mut AppState, services: &mut Services, command: Command) {
         Command::SetTheme(theme) => state.preferences.theme = theme,
         Command::SetZoom(zoom) => state.preferences.zoom = zoom.clamp(0.6, 2.5),
         Command::ToggleSidePanel => state.preferences.side_panel = !state.preferences.side_panel,
+        Command::ShowSide(tab) => {
+            state.preferences.side_tab = tab;
+            state.preferences.side_panel = true;
+        }
         Command::ToggleFollow => state.preferences.follow = !state.preferences.follow,
         Command::ToggleSnap => state.preferences.snap = !state.preferences.snap,
         Command::ToggleSpectrumBehindNotes => {
@@ -114,6 +153,16 @@ pub fn apply(state: &mut AppState, services: &mut Services, command: Command) {
     }
 }
 
+/// Takes away what was told long enough.
+pub fn forget_old_news(state: &mut AppState) {
+    state.notices.retain(|notice| !notice.is_over());
+}
+
+/// Writes a picture of the window.
+pub fn write_picture(services: &mut Services, size: [usize; 2], rgba: Vec<u8>, path: PathBuf) {
+    services.worker.start(Task::Picture { size, rgba, path });
+}
+
 /// Starts finding the alignment that the settings ask for.
 fn start_aligning(state: &mut AppState, services: &mut Services) {
     let Some(piece) = state.piece.clone() else { return };
@@ -121,7 +170,7 @@ fn start_aligning(state: &mut AppState, services: &mut Services) {
         state.tell(Notice::error(&error));
         return;
     }
-    state.work = Some(super::state::Work { title: "Aligning".to_owned(), stage: "starting".to_owned(), fraction: 0.0 });
+    state.work = Some(Work::new("Aligning"));
     let (settings, reference) = (state.settings.clone(), state.reference.clone());
     services.opening = None;
     services.worker.start(Task::Align { piece, settings, reference });
@@ -141,8 +190,7 @@ fn escape(state: &mut AppState, services: &mut Services) {
     if state.dialog.is_some() {
         state.dialog = None;
     } else if state.dragging {
-        state.dragging = false;
-        state.moved = None;
+        correct::let_go(state, services);
     } else if state.work.is_some() {
         cancel(state, services);
     } else if state.selected.is_some() {

@@ -57,6 +57,12 @@ impl Peaks {
         Self { levels }
     }
 
+    /// The largest sample of all, whichever its sign.
+    pub fn loudest(&self) -> f32 {
+        let coarsest = self.levels.last().into_iter().flatten();
+        coarsest.fold(0.0, |loudest, peak| loudest.max(peak.max).max(-peak.min))
+    }
+
     /// What the samples from `from` to `to` are like: exact for short stretches, to within a stretch of the level that
     /// suits longer ones.
     pub fn between(&self, samples: &[f32], from: usize, to: usize) -> Peak {
@@ -108,5 +114,7 @@ mod tests {
         let columns: Vec<Peak> = (0..100).map(|c| peaks.between(&samples, c * 10_000, (c + 1) * 10_000)).collect();
         assert_eq!(columns[77].max, 0.8);
         assert_eq!(columns[70].max, 0.0);
+        assert_eq!(peaks.loudest(), 0.8);
+        assert_eq!(Peaks::new(&[]).loudest(), 0.0);
     }
 }

@@ -49,6 +49,8 @@ pub struct PlacedOnset {
     pub score_s: f64,
     /// Seconds of the recording.
     pub performance_s: f64,
+    /// How sure the alignment is of its notes on average, 0 to 1.
+    pub confidence: f64,
 }
 
 /// A beat of the score at its place in the recording.
@@ -92,7 +94,11 @@ impl Solution {
         };
         roll.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
         let warp = &alignment.warp;
-        let placed = |&score_s: &f64| PlacedOnset { score_s, performance_s: warp.at(score_s) };
+        let placed = |&score_s: &f64| PlacedOnset {
+            score_s,
+            performance_s: warp.at(score_s),
+            confidence: confidence_at(piece, &alignment, score_s),
+        };
         let beats = piece.beats.iter().map(|beat| PlacedBeat {
             performance_s: warp.at(beat.second),
             bar: beat.bar,
@@ -140,6 +146,15 @@ impl Solution {
         let distance = |onset: &PlacedOnset| (onset.performance_s - time_s).abs();
         neighbours.iter().copied().min_by(|a, b| distance(a).total_cmp(&distance(b)))
     }
+}
+
+/// Mean confidence of the notes that begin at a moment of the score.
+fn confidence_at(piece: &Piece, alignment: &Alignment, score_s: f64) -> f64 {
+    const SAME_MOMENT_S: f64 = 1e-6;
+    let notes = &piece.score.notes;
+    let first = notes.partition_point(|note| note.onset_s < score_s - SAME_MOMENT_S);
+    let count = notes[first..].iter().take_while(|note| note.onset_s <= score_s + SAME_MOMENT_S).count();
+    alignment.notes[first..first + count].iter().map(|note| note.confidence).sum::<f64>() / count.max(1) as f64
 }
 
 fn compared_roll(piece: &Piece, alignment: &Alignment, reference: &Reference) -> Vec<RollSpan> {

@@ -1,10 +1,7 @@
 //! The recording's spectrum in semitones as small grey pictures, at several levels of detail.
 
-use crate::audio::AudioClip;
-use crate::error::Result;
 use crate::features::{LOWEST_SEMITONE, SEMITONE_BANDS};
-use crate::job::JobContext;
-use crate::start::recording_spectrum;
+use crate::start::LogSpectrum;
 
 /// Frames that make one of the next coarser level.
 const STEP: usize = 4;
@@ -35,12 +32,11 @@ pub struct Tile {
 }
 
 impl Spectrum {
-    /// Listens to a recording.
-    pub fn new(ctx: &JobContext, clip: &AudioClip) -> Result<Self> {
-        let spectrum = recording_spectrum(ctx, clip)?;
+    /// Of what was heard.
+    pub fn of(spectrum: &LogSpectrum) -> Self {
         let loudest = spectrum.values.iter().copied().fold(1e-6, f32::max) * FULL;
         let finest = spectrum.values.iter().map(|value| (255.0 * (value / loudest).clamp(0.0, 1.0)) as u8).collect();
-        Ok(Self::from_finest(spectrum.hop_s, LOWEST_SEMITONE, SEMITONE_BANDS, finest))
+        Self::from_finest(spectrum.hop_s, LOWEST_SEMITONE, SEMITONE_BANDS, finest)
     }
 
     fn from_finest(hop_s: f64, lowest_pitch: usize, bands: usize, finest: Vec<u8>) -> Self {

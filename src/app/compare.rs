@@ -1,0 +1,108 @@
+//! Alignments of the open piece that were kept, to compare with one another.
+
+use std::sync::Arc;
+
+use crate::config::{AlignerKind, FeatureKind, Refinement, Settings};
+use crate::evaluation::{Metrics, TimeMap, evaluate};
+use crate::result::Alignment;
+use crate::score::Score;
+
+use super::view_model::{Piece, Reference};
+
+/// An alignment that was kept.
+#[derive(Debug, Clone)]
+pub struct Kept {
+    /// What it is called.
+    pub name: String,
+    /// The alignment.
+    pub alignment: Arc<Alignment>,
+    /// Whether its curves are drawn.
+    pub shown: bool,
+    /// Figures against the reference, if there is one.
+    pub metrics: Option<Metrics>,
+    /// How far it is from the alignment that is shown, on average over the score; none for another recording of the score.
+    pub apart_ms: Option<f64>,
+}
+
+impl Kept {
+    /// Keeps an alignment.
+    pub fn new(name: String, alignment: Arc<Alignment>) -> Self {
+        Self { name, alignment, shown: true, metrics: None, apart_ms: None }
+    }
+
+    /// Whether it is of the recording called `name`: only then do its times mean the same.
+    pub fn is_of(&self, name: &str) -> bool {
+        self.alignment.provenance.recording.name == name
+    }
+
+    /// Measures it anew against the reference and the alignment that is shown, if it is of the same recording.
+    pub fn measure(&mut self, piece: &Piece, reference: Option<&Reference>, shown: Option<&Alignment>) {
+        (self.metrics, self.apart_ms) = (None, None);
+        if !self.is_of(&piece.recording_name) {
+            return;
+        }
+        let score = &piece.score;
+        let times = TimeMap::of_alignment(score, &self.alignment);
+        self.metrics = reference.map(|reference| evaluate(&times, &reference.times));
+        self.apart_ms = shown.map(|shown| evaluate(&times, &TimeMap::of_alignment(score, shown)).time_err_ms);
+    }
+
+    /// Its tempo at beats of the score: beat and quarter notes per minute, for curves of other recordings to be laid over.
+    pub fn tempo_of_beats(&self) -> impl Iterator<Item = (f64, f64)> {
+        self.alignment.tempo.iter().map(|point| (point.score_beat, point.beats_per_minute))
+    }
+
+    /// The middle of its tempi.
+    pub fn median_tempo(&self) -> f64 {
+        let mut tempi: Vec<f64> = self.tempo_of_beats().map(|(_, tempo)| tempo).collect();
+        tempi.sort_by(f64::total_cmp);
+        tempi.get(tempi.len() / 2).copied().unwrap_or(0.0)
+    }
+
+    /// The alignment as something to compare with.
+    pub fn as_reference(&self, score: &Score) -> Reference {
+        Reference { name: self.name.clone(), times: TimeMap::of_alignment(score, &self.alignment) }
+    }
+}
+
+/// A name that tells settings apart.
+pub fn describe(settings: &Settings) -> String {
+    let features = match settings.features {
+        FeatureKind::Cqt => "constant-Q",
+        FeatureKind::Chroma => "chroma",
+        FeatureKind::Mel => "mel",
+    };
+    let aligner = match settings.aligner {
+        AlignerKind::Gdtw => "GDTW",
+        AlignerKind::Dtw => "DTW",
+    };
+    let mut name = match settings.refinement() {
+        Refinement::Onsets if settings.aligner == AlignerKind::Gdtw => "Onsets".to_owned(),
+        Refinement::Onsets => format!("{aligner}, {features}, onsets"),
+        Refinement::None => format!("{aligner}, {features}"),
+    };
+    if let Some(model) = &settings.extractor {
+        name = format!("{aligner}, {}", super::source::file_name(model.as_ref()).trim_end_matches(".safetensors"));
+    }
+    match settings.anchors.len() {
+        0 => name,
+        1 => format!("{name}, 1 fixed"),
+        count => format!("{name}, {count} fixed"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_tell_settings_apart() {
+        let plain = Settings::default();
+        assert_eq!(describe(&plain), "Onsets");
+        let classic = Settings { aligner: AlignerKind::Dtw, features: FeatureKind::Chroma, ..plain.clone() };
+        assert_eq!(describe(&classic), "DTW, chroma");
+        let learned =
+            Settings { extractor: Some("models/mine.safetensors".to_owned()), refine: Some(Refinement::None), ..plain };
+        assert_eq!(describe(&learned), "GDTW, mine");
+    }
+}

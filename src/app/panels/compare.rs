@@ -1,0 +1,153 @@
+//! Alignments of the piece that were kept: their curves, their figures, and which one is compared with.
+
+use eframe::egui::{self, Frame, Margin, RichText, Sense, Stroke, Ui, vec2};
+
+use super::side::{compact, heading, soft};
+use crate::app::command::Command;
+use crate::app::compare::Kept;
+use crate::app::state::AppState;
+use crate::app::system_dialog::Question;
+use crate::app::theme::{self, Palette};
+use crate::evaluation::Metrics;
+
+/// Draws the part.
+pub fn compare_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+    heading(ui, "Compare");
+    let palette = Palette::of(ui);
+    let Some(solution) = &state.solution else {
+        soft(ui, "Once a piece is aligned, its alignments can be kept here and laid over one another.");
+        return;
+    };
+    row_frame(ui, |ui| {
+        ui.horizontal(|ui| {
+            swatch(ui, palette.wave_core, true);
+            ui.label(RichText::new("Shown now").family(theme::strong_family()));
+        });
+        soft(ui, crate::app::compare::describe(&solution.alignment.settings));
+        figures(ui, solution.metrics.as_ref(), None);
+        let hint = "Keeps this alignment here, so that another one (other features, another aligner, corrected, \
+                    fine-tuned) can be laid over it.";
+        if ui.button("Keep for comparison").on_hover_text(hint).clicked() {
+            commands.push(Command::Keep);
+        }
+    });
+    if state.kept.is_empty() {
+        ui.add_space(6.0);
+        soft(
+            ui,
+            "Keep this alignment, change the settings and align again: both curves are drawn, and the figures stand side by side.",
+        );
+    }
+    for (index, kept) in state.kept.iter().enumerate() {
+        let same = state.piece.as_ref().is_some_and(|piece| kept.is_of(&piece.recording_name));
+        kept_ui(ui, index, kept, same, commands);
+    }
+    ui.add_space(10.0);
+    ui.separator();
+    ui.add_space(6.0);
+    reference_ui(ui, state, commands);
+}
+
+fn kept_ui(ui: &mut Ui, index: usize, kept: &Kept, same_recording: bool, commands: &mut Vec<Command>) {
+    let palette = Palette::of(ui);
+    row_frame(ui, |ui| {
+        ui.horizontal(|ui| {
+            let hint = if kept.shown { "Hide its curves" } else { "Show its curves" };
+            if swatch(ui, palette.series(index), kept.shown).on_hover_text(hint).clicked() {
+                commands.push(Command::ToggleKept(index));
+            }
+            let mut name = kept.name.clone();
+            let field = egui::TextEdit::singleline(&mut name).frame(Frame::NONE).desired_width(ui.available_width());
+            if ui.add(field).accessible_name("Name of the kept alignment").on_hover_text("Click to rename").changed() {
+                commands.push(Command::RenameKept(index, name));
+            }
+        });
+        if same_recording {
+            figures(ui, kept.metrics.as_ref(), kept.apart_ms);
+        } else {
+            let (name, tempo) = (&kept.alignment.provenance.recording.name, kept.median_tempo());
+            soft(ui, format!("Another recording, {name}: about {tempo:.0} quarter notes a minute"));
+        }
+        ui.horizontal(|ui| {
+            let hint = "Notes and figures are compared with this alignment.";
+            if same_recording && ui.add(compact("Reference")).on_hover_text(hint).clicked() {
+                commands.push(Command::CompareWithKept(index));
+            }
+            let hint = "Shows this alignment, with the settings it was made with. Undo brings the other one back.";
+            if same_recording && ui.add(compact("Switch to it")).on_hover_text(hint).clicked() {
+                commands.push(Command::AdoptKept(index));
+            }
+            if ui.add(compact("Remove")).clicked() {
+                commands.push(Command::ForgetKept(index));
+            }
+        });
+    });
+}
+
+fn reference_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+    match &state.reference {
+        Some(reference) => {
+            soft(ui, format!("Figures are against {}.", reference.name));
+            if ui.button("Stop comparing").clicked() {
+                commands.push(Command::ForgetReference);
+            }
+        }
+        None => {
+            soft(ui, "Without a reference only the distance from the alignment shown now is known.");
+            if ui.button("Compare with a reference…").clicked() {
+                commands.push(Command::Ask(Question::OpenReference));
+            }
+        }
+    }
+}
+
+fn row_frame(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
+    let palette = Palette::of(ui);
+    ui.add_space(2.0);
+    Frame::new()
+        .fill(palette.canvas)
+        .stroke(Stroke::new(1.0, palette.edge))
+        .corner_radius(7)
+        .inner_margin(Margin::symmetric(10, 8))
+        .show(ui, |ui| {
+            ui.set_width(ui.available_width());
+            ui.spacing_mut().item_spacing = vec2(6.0, 5.0);
+            content(ui);
+        });
+}
+
+/// The colour of a curve, as a button that shows or hides it.
+fn swatch(ui: &mut Ui, colour: egui::Color32, on: bool) -> egui::Response {
+    let (rect, response) = ui.allocate_exact_size(vec2(18.0, 18.0), Sense::click());
+    let line = egui::Rect::from_center_size(rect.center(), vec2(14.0, 4.0));
+    if on {
+        ui.painter().rect_filled(line, 2.0, colour);
+    } else {
+        ui.painter().rect_stroke(line, 2.0, Stroke::new(1.0, colour), egui::StrokeKind::Inside);
+    }
+    response.widget_info(|| egui::WidgetInfo::selected(egui::Role::CheckBox, true, on, "Curve"));
+    response
+}
+
+fn figures(ui: &mut Ui, metrics: Option<&Metrics>, apart_ms: Option<f64>) {
+    let mut cells = Vec::new();
+    if let Some(metrics) = metrics {
+        cells.push(("TimeErr", format!("{:.1} ms", metrics.time_err_ms)));
+        cells.push(("TimeDev", format!("{:.1} ms", metrics.time_dev_ms)));
+        cells.push(("≤ 50 ms", format!("{:.1} %", metrics.within_50_pct)));
+    }
+    if let Some(apart) = apart_ms {
+        cells.push(("apart", format!("{apart:.1} ms")));
+    }
+    let palette = Palette::of(ui);
+    ui.horizontal_wrapped(|ui| {
+        for (name, value) in cells {
+            ui.vertical(|ui| {
+                ui.set_width(56.0);
+                ui.spacing_mut().item_spacing.y = 1.0;
+                ui.label(RichText::new(name).small().color(palette.soft_ink));
+                ui.label(RichText::new(value).size(12.0).family(theme::strong_family()));
+            });
+        }
+    });
+}

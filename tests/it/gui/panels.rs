@@ -1,0 +1,213 @@
+//! Correcting, comparing and fine-tuning in the real window.
+
+use std::time::{Duration, Instant};
+
+use agogic::app::tuning::{LabelledPiece, Phase, Plan, Role, Start};
+use agogic::app::{Afterwards, Command, Dialog, Severity, SideTab};
+use agogic::config::{AlignerKind, Anchor, FeatureKind, Settings};
+use agogic::training::PieceFiles;
+use eframe::egui::{Key, Modifiers};
+use egui_kittest::kittest::Queryable;
+
+use super::{Bench, demo_files, folder};
+
+#[test]
+fn an_onset_is_solved_again_while_it_is_dragged() {
+    let folder = folder();
+    let mut bench = Bench::new(folder.path(), Vec::new());
+    bench.wait_until_aligned();
+    bench.wait("listening", |state| state.spectrum.is_some());
+    let (score_s, before) = bench.onset(60);
+    let far = bench.onset(5);
+    bench.apply(Command::ToggleSnap);
+    bench.apply(Command::Drag(Anchor { score_s, performance_s: before + 0.1 }));
+    // Listening for onsets ends a little after the spectrum is there: the drag goes on until it has.
+    let begun = Instant::now();
+    while bench.read(|state| state.preview.is_none()) {
+        assert!(begun.elapsed() < Duration::from_secs(60), "the dragged onset is never solved");
+        std::thread::sleep(Duration::from_millis(10));
+        let nudge = 1e-6 * begun.elapsed().as_secs_f64();
+        bench.apply(Command::Drag(Anchor { score_s, performance_s: before + 0.1 + nudge }));
+    }
+    let preview = bench.read(|state| state.shown().unwrap().alignment.warp.at(score_s));
+    assert!((preview - before - 0.1).abs() < 1e-3, "{preview}");
+    assert_eq!(bench.onset(60).1, before, "the alignment itself changes when the onset is let go");
+    bench.apply(Command::Drop);
+    bench.wait("solving", |state| state.work.is_none() && state.moved.is_none());
+    assert!((bench.onset(60).1 - before - 0.1).abs() < 1e-3);
+    assert_eq!(bench.onset(5), far, "what is far away stays");
+    assert!(bench.read(|state| state.preview.is_none() && state.ghost.is_some() && !state.needs_aligning()));
+}
+
+#[test]
+fn a_passage_that_is_called_right_is_saved_and_taken_back() {
+    let folder = folder();
+    let mut bench = Bench::new(folder.path(), Vec::new());
+    bench.wait_until_aligned();
+    let (first, last) = (bench.onset(10), bench.onset(40));
+    bench.apply(Command::Mark(Some((first.1 - 0.01, last.1 + 0.01))));
+    bench.harness.key_press(Key::A);
+    bench.harness.run_ok();
+    assert_eq!(bench.read(|state| state.accepted.clone()), [(first.0, last.0)]);
+    bench.apply(Command::AddCurrent);
+    let labelled = bench.read(|state| state.tuning.plan.pieces.clone());
+    assert_eq!(labelled.len(), 1);
+    let rows = std::fs::read_to_string(&labelled[0].truth).unwrap().lines().count() - 1;
+    assert_eq!(rows, 31, "the labels are those of the passage");
+    let path = folder.path().join("right.agogic");
+    bench.apply(Command::SaveSessionAs(path.clone()));
+    bench.wait("saving", |state| !state.is_changed());
+    bench.harness.key_press_modifiers(Modifiers::COMMAND, Key::Z);
+    bench.harness.run_ok();
+    assert!(bench.read(|state| state.accepted.is_empty()));
+    bench.apply(Command::DiscardChanges(Afterwards::Open(vec![path])));
+    bench.wait("opening", |state| state.accepted.len() == 1 && state.solution.is_some());
+}
+
+#[test]
+fn kept_alignments_are_measured_compared_with_and_switched_to() {
+    let folder = folder();
+    let mut bench = Bench::new(folder.path(), Vec::new());
+    bench.wait_until_aligned();
+    bench.apply(Command::ShowSide(SideTab::Compare));
+    bench.harness.get_by_label("Keep for comparison").click();
+    bench.harness.run_ok();
+    bench.apply(Command::SetSettings(Settings { aligner: AlignerKind::Dtw, ..Settings::default() }));
+    bench.apply(Command::Align);
+    bench.wait("aligning", |state| !state.needs_aligning() && state.work.is_none());
+    bench.read(|state| {
+        let [kept] = state.kept.as_slice() else { panic!("{:?}", state.kept.len()) };
+        let (fine, frames) = (kept.metrics.unwrap(), state.solution.as_ref().unwrap().metrics.unwrap());
+        assert!(fine.time_err_ms < frames.time_err_ms, "{fine:?} {frames:?}");
+        assert!(kept.apart_ms.unwrap() > 1.0 && kept.shown);
+    });
+    bench.harness.get_by_label("Reference").click();
+    bench.wait("comparing", |state| state.reference.as_ref().is_some_and(|reference| reference.name == "Onsets"));
+    assert!(bench.read(|state| state.kept[0].metrics.unwrap().time_err_ms) < 1e-6);
+    bench.harness.get_by_label("Switch to it").click();
+    bench.wait("switching", |state| state.work.is_none() && state.settings.aligner == AlignerKind::Gdtw);
+    assert!(bench.read(|state| !state.needs_aligning() && state.kept[0].apart_ms.unwrap() < 1e-6));
+    bench.apply(Command::Undo);
+    assert!(bench.read(|state| state.settings.aligner == AlignerKind::Dtw && !state.needs_aligning()));
+    bench.harness.get_by_label("Remove").click();
+    bench.harness.run_ok();
+    assert!(bench.read(|state| state.kept.is_empty()));
+}
+
+#[test]
+fn another_recording_of_the_score_is_compared_beat_by_beat() {
+    let folder = folder();
+    let [audio, score, _] = demo_files(folder.path());
+    let other = folder.path().join("other.ogg");
+    std::fs::copy(&audio, &other).unwrap();
+    let mut bench = Bench::new(folder.path(), vec![audio, score]);
+    bench.wait_until_aligned();
+    bench.apply(Command::Keep);
+    bench.apply(Command::DiscardChanges(Afterwards::Open(vec![other])));
+    bench.wait("the other recording", |state| {
+        state.piece.as_ref().is_some_and(|piece| piece.recording_name == "other.ogg") && state.solution.is_some()
+    });
+    bench.apply(Command::ShowSide(SideTab::Compare));
+    bench.harness.get_by_label_contains("Another recording, performance.ogg");
+    bench.read(|state| {
+        assert_eq!(state.kept.len(), 1);
+        assert!(state.kept[0].apart_ms.is_none() && state.kept[0].median_tempo() > 20.0);
+    });
+}
+
+/// A plan that trains for two epochs on the demo in a second or two.
+fn tiny_plan(bench: &mut Bench) {
+    bench.apply(Command::AddCurrent);
+    let [audio, score, truth] = demo_files(&bench.folder);
+    let mut plan = bench.read(|state| state.tuning.plan.clone());
+    plan.add(LabelledPiece::of_files(PieceFiles { name: "demo truth".to_owned(), audio, score, truth }));
+    plan.pieces[1].role = Role::Judge;
+    plan.start = Start::Untrained(FeatureKind::Chroma);
+    plan.epochs = 2;
+    plan.slice_frames = 64;
+    plan.learning_rate = 1e-3;
+    bench.apply(Command::SetPlan(plan));
+}
+
+#[test]
+fn two_epochs_of_training_give_a_model_that_can_be_used_and_rolled_back() {
+    let folder = folder();
+    let mut bench = Bench::new(folder.path(), Vec::new());
+    bench.wait_until_aligned();
+    bench.apply(Command::ShowSide(SideTab::Tune));
+    tiny_plan(&mut bench);
+    // A command is carried out at the end of a frame and seen in the next.
+    bench.harness.get_by_label("Train").click();
+    bench.harness.run_steps(2);
+    bench.harness.get_by_label("Pause").click();
+    bench.harness.run_steps(2);
+    assert_eq!(bench.read(|state| state.tuning.phase), Phase::Paused);
+    bench.harness.get_by_label("Resume").click();
+    bench.wait("training", |state| state.tuning.outcome.is_some());
+    let model = bench.read(|state| {
+        let outcome = state.tuning.outcome.as_ref().unwrap();
+        assert_eq!((outcome.history.len(), state.tuning.records.len()), (3, 3));
+        assert!(!state.tuning.losses.is_empty() && state.tuning.phase == Phase::Idle);
+        assert_eq!(outcome.pieces.len(), 1);
+        assert!(outcome.pieces[0].before_ms.is_some() && outcome.pieces[0].after_ms.is_some());
+        outcome.model.clone()
+    });
+    assert!(model.is_file());
+    bench.harness.get_by_label_contains("Validation TimeErr");
+    bench.harness.get_by_label("Use the new model").click();
+    bench.harness.step();
+    bench.wait("aligning", |state| !state.needs_aligning() && state.work.is_none());
+    let used = bench.read(|state| state.solution.as_ref().unwrap().alignment.settings.extractor.clone());
+    assert_eq!(used, Some(model.display().to_string()));
+    bench.harness.get_by_label("Roll back").click();
+    bench.harness.step();
+    bench.wait("aligning", |state| !state.needs_aligning() && state.work.is_none());
+    assert_eq!(bench.read(|state| state.settings.clone()), Settings::default());
+}
+
+#[test]
+fn a_stopped_training_is_kept_over_a_restart_and_ends_with_its_best_epoch() {
+    let folder = folder();
+    let mut bench = Bench::new(folder.path(), Vec::new());
+    bench.wait_until_aligned();
+    tiny_plan(&mut bench);
+    let plan = Plan { epochs: 400, ..bench.read(|state| state.tuning.plan.clone()) };
+    bench.apply(Command::SetPlan(plan));
+    bench.apply(Command::StartTraining);
+    bench.wait("an epoch", |state| state.tuning.epochs_done() >= 1);
+    // Closed in the middle.
+    bench.close();
+
+    let mut again = Bench::new(folder.path(), Vec::new());
+    assert!(again.read(|state| state.tuning.unfinished && state.tuning.plan.epochs == 400));
+    again.apply(Command::ShowSide(SideTab::Tune));
+    again.harness.get_by_label("Go on").click();
+    again.harness.step();
+    again.wait("another epoch", |state| state.tuning.epochs_done() >= 2);
+    again.apply(Command::StopTraining);
+    again.wait("stopping", |state| state.tuning.phase == Phase::Stopped);
+    again.harness.get_by_label("Keep the best").click();
+    again.harness.step();
+    again.wait("the best", |state| state.tuning.outcome.is_some());
+    assert!(again.read(|state| !state.tuning.unfinished && state.tuning.outcome.as_ref().unwrap().model.is_file()));
+}
+
+#[test]
+fn a_model_can_be_chosen_and_what_is_none_is_named() {
+    let folder = folder();
+    let mut bench = Bench::new(folder.path(), Vec::new());
+    bench.wait_until_aligned();
+    bench.apply(Command::ChooseExtractor(Some("chroma".to_owned())));
+    bench.read(|state| {
+        assert_eq!(state.settings.features, FeatureKind::Chroma);
+        assert_eq!(state.settings.extractor.as_deref(), Some("chroma"));
+    });
+    bench.apply(Command::ChooseExtractor(None));
+    assert!(bench.read(|state| state.settings.extractor.is_none()));
+    bench.apply(Command::ChooseExtractor(Some("nothing.safetensors".to_owned())));
+    assert!(bench.read(|state| {
+        state.notices.iter().any(|notice| notice.severity == Severity::Error && notice.text.contains("nothing"))
+    }));
+    bench.apply(Command::Show(Dialog::About));
+    bench.harness.get_by_label("Built-in models");
+}

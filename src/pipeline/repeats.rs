@@ -44,6 +44,9 @@ pub(super) fn shortcuts(score: &Score) -> Vec<Shortcut> {
                 run += 1;
                 continue;
             }
+            if run == 0 {
+                continue;
+            }
             let first = index - run;
             let length_s = chords[first + lag].onset_s - chords[first].onset_s;
             if run as f64 >= LEAST_SHARED * lag as f64 && length_s >= SHORTEST_S {

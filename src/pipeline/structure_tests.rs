@@ -19,7 +19,7 @@ fn score(sections: &[u8]) -> Score {
         });
     };
     for (index, &section) in sections.iter().enumerate() {
-        let mut state = u32::from(section);
+        let mut state = u32::from(section).wrapping_mul(1_000_003);
         for step in 0..40 {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             let onset = 10.0 * index as f64 + 0.25 * f64::from(step);

@@ -14,8 +14,8 @@ use super::repeats::shortcuts;
 
 /// What leaving a repeat out costs, in the unit of the engine: as much as some seconds of misfit.
 const JUMP_COST: f64 = 1.5;
-/// How much lower the cost of the rough start must be without what was left out.
-const CLEAR_GAIN: f64 = 0.02;
+/// How much lower the cost of the rough start must be without what was left out, times its share of the score.
+const CLEAR_GAIN: f64 = 0.08;
 
 /// The score without what was not played.
 #[derive(Debug, Clone)]
@@ -72,7 +72,8 @@ pub(super) fn find(
         }
         let (played, written) = without(score, &skipped);
         let start = start::find(&ctx.quiet(), recording, &played)?;
-        let limit = best.as_ref().map_or(straight.cost - CLEAR_GAIN, |best| best.start.cost);
+        let share = skipped.iter().map(|cut| cut.end - cut.start).sum::<f64>() / written_s;
+        let limit = best.as_ref().map_or(straight.cost - CLEAR_GAIN * share, |best| best.start.cost);
         if start.cost < limit {
             best = Some(Reading { score: played, start, skipped, written });
         }

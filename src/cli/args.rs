@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use super::training_args::{ExperimentArgs, FineTuneArgs, ModelArgs, TrainArgs};
+use super::training_args::{ExperimentArgs, FineTuneArgs, ModelArgs, TrainArgs, TrainOnsetsArgs};
 use crate::config::{AlignerKind, Anchor, FeatureKind, Refinement, Settings, SlopeLimits};
 use crate::error::{Error, Result};
 use crate::export::Format;
@@ -63,6 +63,8 @@ pub enum Command {
     Bench(BenchArgs),
     /// Train a feature extractor on labelled pieces.
     Train(TrainArgs),
+    /// Train the network that hears where notes begin, on recordings whose notes are known.
+    TrainOnsets(TrainOnsetsArgs),
     /// Adapt an extractor to a few labelled pieces, such as another instrument.
     FineTune(FineTuneArgs),
     /// List, show or import feature extractors.

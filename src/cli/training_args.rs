@@ -51,6 +51,35 @@ pub struct TrainArgs {
     pub licence: String,
 }
 
+/// `agogic train-onsets`.
+#[derive(Debug, Args)]
+pub struct TrainOnsetsArgs {
+    /// Labelled pieces, in the form that `agogic train` takes. A performance.mid beside a recording, in the recording's own
+    /// time, tells its notes; where there is none, the score and its true alignment do.
+    pub data: PathBuf,
+    /// The network to write.
+    #[arg(long, short, default_value = "onsets.safetensors", value_name = "FILE.safetensors")]
+    pub output: PathBuf,
+    /// Pieces whose loss is told after every epoch.
+    #[arg(long, value_name = "DATA")]
+    pub validation: Option<PathBuf>,
+    /// Passes through the data.
+    #[arg(long, default_value_t = 8, value_name = "N")]
+    pub epochs: usize,
+    /// Step size of the optimiser at the beginning; it falls to zero.
+    #[arg(long, default_value_t = 2e-3, value_name = "F")]
+    pub learning_rate: f64,
+    /// Decides everything that is drawn: the same seed gives the same network.
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    pub seed: u64,
+    /// Train on the recordings as they are, without drawing other levels, tone, noise, tuning and microphones.
+    #[arg(long)]
+    pub no_augmentation: bool,
+    /// What the network's card says about the terms of its use.
+    #[arg(long, default_value = "unknown", value_name = "TEXT")]
+    pub licence: String,
+}
+
 /// What `train`, `fine-tune` and `experiment` share.
 #[derive(Debug, Args)]
 pub struct TrainingOptions {

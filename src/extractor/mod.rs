@@ -20,6 +20,7 @@ pub use autograd::encode_tensor;
 pub use card::ModelCard;
 pub use device::DeviceChoice;
 pub use import::import;
+pub(crate) use matrix::MatrixRef;
 pub use model::{Extractor, Gru, Side};
 pub use real::Real;
 pub use shipped::{open_model, shipped_cards};

@@ -1,5 +1,6 @@
 //! Features of audio: CQT, chroma, log-mel for frames; semitone spectrum and onset evidence for single notes.
 
+mod attacks;
 mod chroma;
 mod cqt;
 mod decibel;
@@ -18,6 +19,7 @@ mod tuning;
 #[cfg(test)]
 mod golden_tests;
 
+pub use attacks::attacks;
 pub use extract::{FeatureParams, extract};
 pub use feature_seq::FeatureSeq;
 pub use kind::FeatureKind;

@@ -1,14 +1,15 @@
-//! Onset evidence of a whole recording, kept small: an hour takes 120 MB.
+//! Onset evidence of a whole recording, kept small: an hour takes 240 MB.
 
 use rayon::prelude::*;
 
 use crate::audio::AudioClip;
 use crate::error::Result;
-use crate::features::{SEMITONE_BANDS, SemitoneAnalyzer, SemitoneParams, SemitoneSpectra};
+use crate::features::{SEMITONE_BANDS, SemitoneAnalyzer, SemitoneParams, SemitoneSpectra, attacks};
 use crate::job::JobContext;
+use crate::onset_network::{Levels, NETWORK_HOP, OnsetNetwork};
 use crate::time::{ANALYSIS_RATE, samples_to_seconds};
 
-use super::attacks::attacks;
+use super::learned::Learned;
 
 /// Samples between frames: 5.8 ms.
 pub(super) const HOP: usize = 128;
@@ -24,18 +25,25 @@ const CHUNK: usize = 4096;
 const STEPS: f32 = 40_000.0;
 
 /// How much each semitone band, and the sound as a whole, rises in each frame.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Evidence {
     rises: Vec<u16>,
     attacks: Vec<f32>,
+    learned: Option<Learned>,
 }
 
 impl Evidence {
-    /// Listens to a recording that is tuned `tuning_semitones` above A = 440 Hz.
-    pub fn of(ctx: &JobContext, clip: &AudioClip, tuning_semitones: f64) -> Result<Self> {
+    /// Listens to a recording that is tuned `tuning_semitones` above A = 440 Hz, with the learned ear if there is one.
+    pub fn of(
+        ctx: &JobContext,
+        clip: &AudioClip,
+        tuning_semitones: f64,
+        network: Option<OnsetNetwork>,
+    ) -> Result<Self> {
         let analyzer = SemitoneAnalyzer::new(ctx, clip, &SemitoneParams { hop: HOP, tuning_semitones })?;
         let frames = analyzer.frames();
         let mut rises = vec![0; frames * SEMITONE_BANDS];
+        let mut levels = Levels::default();
         for (chunk, out) in rises.chunks_mut(CHUNK * SEMITONE_BANDS).enumerate() {
             let first = chunk * CHUNK;
             ctx.report("listening for onsets", first as f32 / frames as f32)?;
@@ -43,8 +51,14 @@ impl Evidence {
             out.par_chunks_mut(SEMITONE_BANDS)
                 .enumerate()
                 .for_each(|(offset, row)| rise(&spectra, first + offset, row));
+            if network.is_some() {
+                let heard = (first..(first + CHUNK).min(frames)).step_by(NETWORK_HOP / HOP);
+                heard.for_each(|frame| levels.push(&spectra, frame - spectra.first_frame));
+            }
         }
-        Ok(Self { rises, attacks: attacks(&ctx.quiet(), clip)? })
+        let attacks = attacks(&ctx.quiet(), clip, HOP)?;
+        levels.set_attacks(&attacks);
+        Ok(Self { rises, attacks, learned: network.map(|network| Learned::new(network, levels)) })
     }
 
     /// Number of frames, at least one.
@@ -61,17 +75,23 @@ impl Evidence {
     pub fn at(&self, frame: usize, pattern: &Pattern) -> f32 {
         let row = &self.rises[frame * SEMITONE_BANDS..(frame + 1) * SEMITONE_BANDS];
         let pitched: f32 = pattern.bands.iter().map(|&(band, weight)| weight * f32::from(row[band])).sum();
-        pitched / STEPS + pattern.attack * self.attacks[frame]
+        let learned = |ear: &Learned| pattern.pitches.iter().map(|&band| ear.at(frame, band)).sum::<f32>();
+        let learned = self.learned.as_ref().filter(|_| pattern.learned != 0.0).map_or(0.0, learned);
+        pitched / STEPS + pattern.attack * self.attacks[frame] + pattern.learned * learned
     }
 }
 
-/// What is listened for: weights of semitone bands, and of the attack as a whole.
+/// What is listened for: weights of semitone bands, of the attack as a whole, and of the learned ear.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Pattern {
     /// Band and weight.
     pub bands: Vec<(usize, f32)>,
     /// Weight of the attack as a whole.
     pub attack: f32,
+    /// Bands of the pitches that begin, for the learned ear.
+    pub pitches: Vec<usize>,
+    /// Weight of what it says of each.
+    pub learned: f32,
 }
 
 /// Rises of one frame, in steps.

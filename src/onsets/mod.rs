@@ -5,10 +5,10 @@
 //! between two onsets fits the notes that should sound. [`crate::alignment::gdtw`] solves it; notes of a chord are then
 //! placed one by one.
 
-mod attacks;
 mod band;
 mod chord;
 mod evidence;
+mod learned;
 mod local;
 mod params;
 mod pattern;

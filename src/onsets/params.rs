@@ -5,6 +5,8 @@
 pub struct OnsetParams {
     /// Weight of the evidence.
     pub evidence_weight: f64,
+    /// Weight of what the learned ear says.
+    pub learned_weight: f64,
     /// Weight of the attack as a whole, per note.
     pub attack_weight: f64,
     /// How much of the neighbouring onsets' partials counts against an onset.
@@ -15,6 +17,10 @@ pub struct OnsetParams {
     pub local_attack: f64,
     /// The attack's weight when a note is placed near its chord: it may be another note's attack.
     pub voice_attack: f64,
+    /// The learned ear's weight when an onset is placed near where the path goes.
+    pub local_learned: f64,
+    /// The learned ear's weight when a note is placed near its chord.
+    pub voice_learned: f64,
     /// How far from the path an onset may be placed.
     pub local_reach_s: f64,
     /// What 30 ms away from the path cost.
@@ -44,12 +50,15 @@ pub struct OnsetParams {
 impl Default for OnsetParams {
     fn default() -> Self {
         Self {
-            evidence_weight: 3.5,
+            evidence_weight: 2.5,
+            learned_weight: 0.5,
             attack_weight: 0.9,
             rival_share: 0.2,
             rival_reach_s: 0.25,
             local_attack: 1.3,
-            voice_attack: 0.8,
+            voice_attack: 0.3,
+            local_learned: 0.1,
+            voice_learned: 1.0,
             local_reach_s: 0.03,
             local_price: 0.1,
             epsilon_s: 0.02,
@@ -59,7 +68,7 @@ impl Default for OnsetParams {
             band_s: 1.0,
             widenings: 3,
             lost_share: 0.4,
-            spread_s: 0.06,
+            spread_s: 0.12,
             spread_price: 0.1,
             slope: None,
         }
@@ -69,6 +78,6 @@ impl Default for OnsetParams {
 impl OnsetParams {
     /// What places an onset near where the path goes: no rivals, a stronger attack.
     pub(super) fn local(&self) -> Self {
-        Self { attack_weight: self.local_attack, rival_share: 0.0, ..self.clone() }
+        Self { attack_weight: self.local_attack, learned_weight: self.local_learned, rival_share: 0.0, ..self.clone() }
     }
 }

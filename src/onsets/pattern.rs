@@ -21,7 +21,12 @@ pub(super) fn of_note(chord: &Chord, band: usize, params: &OnsetParams) -> Patte
     }
     let kept: f32 = weights.iter().sum();
     weights.iter_mut().for_each(|weight| *weight *= total / kept.max(f32::MIN_POSITIVE));
-    sparse(&weights, params.evidence_weight as f32, params.voice_attack as f32)
+    Pattern {
+        attack: params.voice_attack as f32,
+        pitches: vec![band],
+        learned: params.voice_learned as f32,
+        ..sparse(&weights, params.evidence_weight as f32)
+    }
 }
 
 /// The pattern of each chord.
@@ -49,7 +54,12 @@ pub(super) fn of_chords(chords: &[Chord], times: &[f64], params: &OnsetParams) -
             let root = (chords[index].bands.len().max(1) as f32).sqrt();
             let scale = params.evidence_weight as f32 / root;
             let attack = if chords[index].bands.is_empty() { 0.0 } else { params.attack_weight as f32 * root };
-            sparse(&weights, scale, attack)
+            Pattern {
+                attack,
+                pitches: chords[index].bands.clone(),
+                learned: params.learned_weight as f32 / root,
+                ..sparse(&weights, scale)
+            }
         })
         .collect()
 }
@@ -65,7 +75,7 @@ fn add_note(weights: &mut [f32; SEMITONE_BANDS], band: usize, level: f32) {
     }
 }
 
-fn sparse(weights: &[f32; SEMITONE_BANDS], scale: f32, attack: f32) -> Pattern {
+fn sparse(weights: &[f32; SEMITONE_BANDS], scale: f32) -> Pattern {
     let used = weights.iter().enumerate().filter(|(_, weight)| **weight != 0.0);
-    Pattern { bands: used.map(|(band, weight)| (band, scale * weight)).collect(), attack }
+    Pattern { bands: used.map(|(band, weight)| (band, scale * weight)).collect(), ..Pattern::default() }
 }

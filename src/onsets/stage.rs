@@ -1,5 +1,7 @@
 //! Puts the onset problem together, solves it, widens the band where the path touches it.
 
+use rayon::prelude::*;
+
 use crate::alignment::Warp;
 use crate::alignment::gdtw::{
     CostTable, EdgeCost, FirstGrid, Interpolation, NodeCost, Problem, SolveOptions, Workspace, solve,
@@ -140,13 +142,14 @@ fn evidence_table(evidence: &Evidence, patterns: &[Pattern], centre: &[f64], rad
     let step = Evidence::step_s();
     let last = evidence.frames() - 1;
     let mut table = CostTable::new(0.0, step, Interpolation::Parabolic)?;
-    let mut row = Vec::new();
-    for ((pattern, &centre), &radius) in patterns.iter().zip(centre).zip(radius) {
-        let low = (((centre - radius) / step).floor().max(0.0) as usize).min(last);
-        let high = (((centre + radius) / step).ceil().max(0.0) as usize).min(last);
-        row.clear();
-        row.extend((low..=high).map(|frame| -evidence.at(frame, pattern)));
-        table.push_row(low, &row)?;
+    let row = |index: usize| {
+        let low = (((centre[index] - radius[index]) / step).floor().max(0.0) as usize).min(last);
+        let high = (((centre[index] + radius[index]) / step).ceil().max(0.0) as usize).min(last);
+        (low, (low..=high).map(|frame| -evidence.at(frame, &patterns[index])).collect::<Vec<f32>>())
+    };
+    let rows: Vec<(usize, Vec<f32>)> = (0..patterns.len()).into_par_iter().map(row).collect();
+    for (low, row) in &rows {
+        table.push_row(*low, row)?;
     }
     Ok(table)
 }

@@ -60,7 +60,7 @@ struct Heard {
 
 fn hear(clip: &AudioClip) -> Heard {
     let ctx = JobContext::new();
-    Heard { evidence: Evidence::of(&ctx, clip, 0.0).unwrap(), spectrum: recording_spectrum(&ctx, clip).unwrap() }
+    Heard { evidence: Evidence::of(&ctx, clip, 0.0, None).unwrap(), spectrum: recording_spectrum(&ctx, clip).unwrap() }
 }
 
 fn play(score: &Score, time_map: &dyn Fn(f64) -> f64) -> AudioClip {
@@ -167,7 +167,7 @@ fn evidence_agrees_with_the_formula_written_out() {
     let ctx = JobContext::new();
     let analyzer = SemitoneAnalyzer::new(&ctx, &clip, &SemitoneParams { hop: HOP, tuning_semitones: 0.0 }).unwrap();
     let spectra = analyzer.spectra(&ctx, 0..usize::MAX).unwrap();
-    let evidence = Evidence::of(&ctx, &clip, 0.0).unwrap();
+    let evidence = Evidence::of(&ctx, &clip, 0.0, None).unwrap();
     assert_eq!(evidence.frames(), spectra.frames());
     let level = |frame: i64, band: usize, short: bool| match usize::try_from(frame) {
         Ok(f) if f < spectra.frames() => (if short { spectra.short(f) } else { spectra.mid(f) })[band],
@@ -178,7 +178,7 @@ fn evidence_agrees_with_the_formula_written_out() {
             let f = frame as i64;
             let rise = |short| (level(f + 2, band, short) - level(f - 2, band, short)).clamp(0.0, 1.5);
             let expected = 2.0 * (0.75 * rise(false) + 0.25 * rise(true));
-            let got = evidence.at(frame, &Pattern { bands: vec![(band, 2.0)], attack: 0.0 });
+            let got = evidence.at(frame, &Pattern { bands: vec![(band, 2.0)], ..Pattern::default() });
             assert!((got - expected).abs() < 1e-4, "frame {frame} band {band}: {got} instead of {expected}");
         }
     }

@@ -61,7 +61,7 @@ fn unsupported(placed: &Placed) -> Vec<String> {
             }
         }
     }
-    let time = |index: usize| placed.warp.performance_s()[index];
+    let time = |index: usize| placed.warp.at(placed.chords[index].onset_s);
     let describe = |(first, last)| {
         format!(
             "from {:.1} s to {:.1} s of the recording the score is hardly heard: the alignment there is a guess",

@@ -4,7 +4,9 @@ mod confidence;
 mod frame_stage;
 mod notes;
 mod onset_stage;
+mod repeats;
 mod retiming;
+mod structure;
 mod timing;
 
 use std::path::Path;
@@ -75,20 +77,41 @@ pub fn align(
     let mut spectrum = watch.time("spectrum", || start::recording_spectrum(ctx, recording.content))?;
     let mut start = watch.time("rough start", || start::find(ctx, &spectrum, score.content))?;
     spectrum.retune(start.tuning_semitones);
-    let placed = match settings.refinement() {
+    // Anchors say where things are: then nothing is left out. Frames are compared with the score played as written.
+    let may_leave_out = settings.anchors.is_empty()
+        && settings.refinement() == Refinement::Onsets
+        && settings.aligner == AlignerKind::Gdtw;
+    let reading = match may_leave_out {
+        true => watch.time("structure", || structure::find(ctx, &spectrum, score.content, &start))?,
+        false => None,
+    };
+    let played = reading.as_ref().map_or(score.content, |reading| &reading.score);
+    if let Some(reading) = &reading {
+        start = reading.start.clone();
+    }
+    let mut placed = match settings.refinement() {
         Refinement::None => None,
         Refinement::Onsets => {
             if settings.aligner == AlignerKind::Dtw {
-                start.warp = frame_stage::refine(ctx, recording.content, score.content, &start, settings, watch)?;
+                start.warp = frame_stage::refine(ctx, recording.content, played, &start, settings, watch)?;
             }
-            Some(onset_stage::refine(ctx, recording.content, &spectrum, score.content, &start, settings, watch)?)
+            Some(onset_stage::refine(ctx, recording.content, &spectrum, played, &start, settings, watch)?)
         }
     };
-    let warp = match &placed {
+    let mut warp = match &placed {
         Some(placed) => placed.warp.clone(),
-        None => frame_stage::refine(ctx, recording.content, score.content, &start, settings, watch)?,
+        None => frame_stage::refine(ctx, recording.content, played, &start, settings, watch)?,
     };
-    finish(recording, score, settings, &start, warp, placed.as_ref())
+    let mut notices = Vec::new();
+    if let Some(reading) = &reading {
+        warp = reading.unfold_warp(&warp)?;
+        start = reading.unfold_start()?;
+        placed = placed.map(|placed| reading.unfold_placed(placed)).transpose()?;
+        notices = reading.notices(score.content);
+    }
+    let mut alignment = finish(recording, score, settings, &start, warp, placed.as_ref())?;
+    alignment.warnings.extend(notices);
+    Ok(alignment)
 }
 
 fn finish(

@@ -4,6 +4,7 @@ use crate::audio::AudioClip;
 use crate::config::Settings;
 use crate::error::Result;
 use crate::job::JobContext;
+use crate::onset_network;
 use crate::onsets::{Evidence, OnsetParams, Placed, Rough, place};
 use crate::score::Score;
 use crate::start::{LogSpectrum, Start};
@@ -28,7 +29,9 @@ pub(super) fn refine(
     settings: &Settings,
     watch: &mut Stopwatch,
 ) -> Result<Placed> {
-    let evidence = watch.time("evidence", || Evidence::of(ctx, recording, spectrum.tuning_semitones))?;
+    let evidence = watch.time("evidence", || {
+        Evidence::of(ctx, recording, spectrum.tuning_semitones, Some(onset_network::shipped()?.0))
+    })?;
     let ratio = start.warp.mean_slope().max(f64::MIN_POSITIVE);
     let mut anchors = settings.anchors.clone();
     anchors.sort_by(|a, b| a.score_s.total_cmp(&b.score_s));

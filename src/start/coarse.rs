@@ -8,6 +8,7 @@ use crate::alignment::Warp;
 use crate::alignment::cost::{Band, LocalCost, local_cost};
 use crate::alignment::overlap::{OverlapPath, SkipPrices, overlap};
 use crate::error::{Error, Result};
+use crate::features::FeatureSeq;
 use crate::job::JobContext;
 use crate::score::Score;
 
@@ -46,7 +47,7 @@ pub struct Start {
     /// Mean cosine distance between the score's and the recording's frames along the warp, 0 to 1.
     pub distance: f64,
     /// Cost per frame of either side, with what was left out: what candidates are compared by.
-    cost: f64,
+    pub cost: f64,
 }
 
 /// Finds the rough warp of a score in a recording.
@@ -61,6 +62,22 @@ pub fn find(ctx: &JobContext, recording: &LogSpectrum, score: &Score) -> Result<
     }
     let transposed = search.at_best_tempo(ctx, likely)?;
     Ok(if transposed.cost < as_written.cost - TRANSPOSITION_GAIN { transposed } else { as_written })
+}
+
+/// Coarse frames of the score, played at a tempo ratio, by score seconds; and those of a span of the recording, by its seconds.
+pub fn compared(recording: &LogSpectrum, score: &Score, ratio: f64, span_s: (f64, f64)) -> (FeatureSeq, FeatureSeq) {
+    let factor = LEAST_FACTOR.max(recording.frames().div_ceil(MOST_FRAMES));
+    let first = score.first_onset_s();
+    let frames = ((score.end_s() - first) * ratio / recording.hop_s).ceil() as usize + 1;
+    let spectrum = template::render(score, &|s| (s - first) * ratio, 0, recording.hop_s, frames);
+    let mut written = coarse_frames(&spectrum, factor).features();
+    written.times.iter_mut().for_each(|time| *time = first + *time / ratio);
+    let mut heard = coarse_frames(recording, factor).features();
+    let last = heard.times.partition_point(|&time| time <= span_s.1).max(2);
+    let begin = heard.times.partition_point(|&time| time < span_s.0).min(last - 2);
+    heard.values = heard.values[begin * heard.dim..last * heard.dim].to_vec();
+    heard.times = heard.times[begin..last].to_vec();
+    (written, heard)
 }
 
 /// What is searched in what.

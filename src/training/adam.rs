@@ -67,6 +67,11 @@ impl Adam {
         self.steps
     }
 
+    /// Goes on with another step size.
+    pub fn set_learning_rate(&mut self, learning_rate: f64) {
+        self.params.learning_rate = learning_rate;
+    }
+
     /// What it remembers: mean gradients and mean squared gradients.
     pub(super) fn memory(&self) -> (&[f32], &[f32]) {
         (&self.means, &self.squares)

@@ -34,6 +34,7 @@ pub use job::{TrainingJob, TrainingRun, Unimproved, run_training};
 pub use losses::{LossOnWarp, WarpLoss, warp_loss};
 pub use method::{EncodedSlice, Method, Number, SliceAligner, SliceLoss, slice_loss};
 pub use piece_files::{PieceFiles, find_pieces};
+pub(crate) use random::Random;
 pub use slice_test::{SliceScores, TestSetup, test_slices};
 pub use slices::{Slice, SliceParams, SlicePlan, SliceTruth, cut};
 pub use train_params::TrainParams;

@@ -14,8 +14,6 @@ use crate::error::{Error, Result};
 use crate::job::JobContext;
 use crate::time::{ANALYSIS_RATE, frame_count};
 
-use super::evidence::HOP;
-
 /// 11.6 ms.
 const WINDOW: usize = 256;
 const BANDS: usize = 12;
@@ -29,9 +27,9 @@ const MOST_RISE: f32 = 1.5;
 /// Frames between two looks at cancellation.
 const BLOCK: usize = 1024;
 
-/// Mean rise over the bands, frame by frame of [`HOP`] samples, 0 to [`MOST_RISE`].
-pub(super) fn attacks(ctx: &JobContext, clip: &AudioClip) -> Result<Vec<f32>> {
-    let frames = frame_count(clip.samples.len(), HOP);
+/// Mean rise over the bands, 0 to 1.5, in frames `hop` samples apart.
+pub fn attacks(ctx: &JobContext, clip: &AudioClip, hop: usize) -> Result<Vec<f32>> {
+    let frames = frame_count(clip.samples.len(), hop);
     let mut levels = vec![0.0f32; frames * BANDS];
     let fft = RealFftPlanner::<f32>::new().plan_fft_forward(WINDOW);
     let window: Vec<f32> =
@@ -42,7 +40,7 @@ pub(super) fn attacks(ctx: &JobContext, clip: &AudioClip) -> Result<Vec<f32>> {
         |(windowed, spectrum, scratch), (block, rows)| {
             ctx.check()?;
             for (offset, row) in rows.chunks_exact_mut(BANDS).enumerate() {
-                let centre = (block * BLOCK + offset) * HOP;
+                let centre = (block * BLOCK + offset) * hop;
                 for (i, (out, weight)) in windowed.iter_mut().zip(&window).enumerate() {
                     let sample = (centre + i).checked_sub(WINDOW / 2).and_then(|at| clip.samples.get(at));
                     *out = weight * sample.copied().unwrap_or(0.0);

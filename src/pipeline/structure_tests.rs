@@ -1,0 +1,90 @@
+use super::super::{Named, Stopwatch, align};
+use super::*;
+use crate::config::Settings;
+use crate::score::{Division, MeterMap, SynthParams, TempoMap, synthesise_mapped};
+
+/// A score of sections, each a melody of its own of 40 notes in 10 seconds with a bass note every second.
+fn score(sections: &[u8]) -> Score {
+    let mut notes = Vec::new();
+    let mut add = |onset_s: f64, length: f64, pitch: u8| {
+        notes.push(Note {
+            pitch,
+            velocity: 80,
+            channel: 0,
+            track: 0,
+            onset_tick: (onset_s * 1000.0).round() as u64,
+            offset_tick: ((onset_s + length) * 1000.0).round() as u64,
+            onset_s,
+            offset_s: onset_s + length,
+        });
+    };
+    for (index, &section) in sections.iter().enumerate() {
+        let mut state = u32::from(section).wrapping_mul(1_000_003);
+        for step in 0..40 {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let onset = 10.0 * index as f64 + 0.25 * f64::from(step);
+            if step % 4 == 0 {
+                add(onset, 0.9, 36 + (state >> 28) as u8);
+            }
+            add(onset, 0.24, 60 + (state >> 24 & 15) as u8);
+        }
+    }
+    Score {
+        title: None,
+        notes,
+        meter: MeterMap::new(500.0, &[]),
+        tempo: TempoMap::new(Division::PerSecond(1000.0), &[]).unwrap(),
+        keys: vec![],
+        pedal: vec![],
+        programs: vec![],
+    }
+}
+
+/// Slower than written, and not steady.
+fn performed(score_s: f64) -> f64 {
+    0.5 + 1.15 * score_s + 0.2 * (0.6 * score_s).sin()
+}
+
+fn aligned(written: &Score, played: &Score) -> crate::result::Alignment {
+    let ctx = JobContext::new();
+    let clip = synthesise_mapped(&ctx, played, &SynthParams::default(), &performed).unwrap();
+    let (recording, score) = (Named { name: "clip", content: &clip }, Named { name: "score", content: written });
+    align(&ctx, recording, score, &Settings::default(), &mut Stopwatch::default()).unwrap()
+}
+
+#[test]
+fn repeats_are_found_with_and_without_their_endings() {
+    assert_eq!(shortcuts(&score(&[1, 2, 3, 4])), []);
+    let plain = shortcuts(&score(&[1, 2, 2, 3]));
+    assert_eq!(plain.len(), 1);
+    assert!((plain[0].from_s - 20.0).abs() < 1e-6 && (plain[0].to_s - 30.0).abs() < 1e-6, "{plain:?}");
+    // Two sections and an ending each: left out are the first ending and what both passes share, once.
+    let endings = shortcuts(&score(&[1, 2, 3, 4, 1, 2, 3, 5]));
+    assert_eq!(endings.len(), 1);
+    assert!((endings[0].from_s - 30.0).abs() < 1e-6 && (endings[0].to_s - 70.0).abs() < 1e-6, "{endings:?}");
+}
+
+#[test]
+fn a_repeat_that_was_not_played_is_left_out_and_told() {
+    let (written, played) = (score(&[1, 2, 2, 3]), score(&[1, 2, 3]));
+    let alignment = aligned(&written, &played);
+    let told = alignment.warnings.iter().any(|warning| warning.contains("a repeat that was not played"));
+    assert!(told, "{:?}", alignment.warnings);
+    for score_s in [2.0, 15.0, 19.0] {
+        assert!((alignment.warp.at(score_s) - performed(score_s)).abs() < 0.03, "{score_s}");
+    }
+    for score_s in [31.0, 35.5, 39.0] {
+        assert!((alignment.warp.at(score_s) - performed(score_s - 10.0)).abs() < 0.03, "{score_s}");
+    }
+    for (note, aligned) in written.notes.iter().zip(&alignment.notes) {
+        assert_eq!(aligned.confidence == 0.0, (20.0..30.0).contains(&note.onset_s), "{note:?}");
+    }
+}
+
+#[test]
+fn a_repeat_that_was_played_stays() {
+    let written = score(&[1, 2, 2, 3]);
+    let alignment = aligned(&written, &written);
+    assert!(alignment.warnings.is_empty(), "{:?}", alignment.warnings);
+    assert!((alignment.warp.at(25.0) - performed(25.0)).abs() < 0.03);
+}

@@ -11,7 +11,9 @@ use sha2::{Digest, Sha256};
 use crate::atomic_file::write_bytes_atomically;
 use crate::error::{Error, Result};
 
-const MAGIC: &[u8; 8] = b"AGOTRN01";
+const MAGIC: &[u8; 8] = b"AGOTRN02";
+/// Arrays of one length in a checkpoint.
+const ARRAYS: usize = 5;
 const REMEDY: &str = "delete it to start again";
 
 /// What an epoch brought. Epoch 0 is the state before training.
@@ -38,7 +40,9 @@ pub(super) struct Checkpoint {
     /// Of finished epochs.
     pub history: Vec<EpochRecord>,
     pub parameters: Vec<f32>,
-    /// Those of the best epoch so far.
+    /// Running average of the parameters.
+    pub average: Vec<f32>,
+    /// The average at the end of the best epoch so far.
     pub best_parameters: Vec<f32>,
     pub means: Vec<f32>,
     pub squares: Vec<f32>,
@@ -61,7 +65,7 @@ impl Checkpoint {
             }
         }
         bytes.extend((self.parameters.len() as u64).to_le_bytes());
-        for array in [&self.parameters, &self.best_parameters, &self.means, &self.squares] {
+        for array in [&self.parameters, &self.average, &self.best_parameters, &self.means, &self.squares] {
             bytes.extend(array.iter().flat_map(|value| value.to_le_bytes()));
         }
         let hash = Sha256::digest(&bytes);
@@ -110,13 +114,22 @@ impl Checkpoint {
             });
         }
         let count = usize::try_from(next()?).ok()?;
-        if rest.len() != count.checked_mul(16)? {
+        if rest.len() != count.checked_mul(ARRAYS * size_of::<f32>())? {
             return None;
         }
         let mut arrays = rest.chunks_exact((4 * count).max(1));
         let mut array = || Some(arrays.next()?.as_chunks().0.iter().map(|b| f32::from_le_bytes(*b)).collect());
-        let (parameters, best_parameters, means, squares) = (array()?, array()?, array()?, array()?);
-        Some(Self { step, loss_sum, optimiser_steps, history, parameters, best_parameters, means, squares })
+        Some(Self {
+            step,
+            loss_sum,
+            optimiser_steps,
+            history,
+            parameters: array()?,
+            average: array()?,
+            best_parameters: array()?,
+            means: array()?,
+            squares: array()?,
+        })
     }
 
     /// The epoch with the lowest validation TimeErr, the earliest of equals.
@@ -139,6 +152,7 @@ mod tests {
             optimiser_steps: 1 << 40,
             history: vec![record(30.0), record(12.0), record(12.0), record(13.0)],
             parameters: vec![1.0, f32::MIN_POSITIVE / 4.0],
+            average: vec![0.3, 0.7],
             best_parameters: vec![0.1, -0.0],
             means: vec![1e-30, 2.0],
             squares: vec![3.0, 4.0],

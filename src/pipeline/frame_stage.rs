@@ -10,15 +10,12 @@ use crate::error::{Error, Result};
 use crate::extractor::{Side, open_model};
 use crate::features::{FeatureParams, FeatureSeq, extract, rescaled};
 use crate::job::JobContext;
-use crate::score::{Score, SoundFont, SynthParams, synthesise_mapped};
+use crate::score::{Score, SoundFont, play_in_tune};
 use crate::start::Start;
-use crate::time::ANALYSIS_RATE;
 
 use super::Stopwatch;
 use super::retiming::Retiming;
 
-/// Amplitude of the noise that is added to the synthesised score, whose peak is 0.9.
-const ROOM_NOISE: f32 = 1e-3;
 /// How far the warp may stray from the rough one at first; it widens where the path touches the edge.
 const FIRST_BAND_S: f64 = 1.5;
 /// The band doubles at most this often: from 1.5 to 12 seconds.
@@ -37,8 +34,9 @@ pub(super) fn refine(
     let params = FeatureParams { kind: settings.features, hop: settings.hop };
     let soundfont = SoundFont::load(settings.soundfont.as_deref())?;
     let expected = {
+        let to_clip = |score_s| retiming.to_clip(score_s);
         let played = watch
-            .time("playing the score", || play_in_tune(ctx, score, soundfont, &retiming, start.tuning_semitones))?;
+            .time("playing the score", || play_in_tune(ctx, score, soundfont, start.tuning_semitones, &to_clip))?;
         watch.time("features of the score", || extract(ctx, &played, &params))?
     };
     let actual = watch.time("features of the recording", || extract(ctx, recording, &params))?;
@@ -62,34 +60,6 @@ pub(super) fn refine(
     })?;
     let knots = frames.times_s.iter().map(|&time| retiming.to_score(time)).collect();
     Warp::new(knots, times)
-}
-
-/// Plays the re-timed score at the recording's pitch: rendered at a lower rate than it is read at, it sounds higher by
-/// their ratio, and faster, which the time map makes up for.
-fn play_in_tune(
-    ctx: &JobContext,
-    score: &Score,
-    soundfont: SoundFont,
-    retiming: &Retiming,
-    tuning_semitones: f64,
-) -> Result<AudioClip> {
-    let rate = (f64::from(ANALYSIS_RATE) * 2f64.powf(-tuning_semitones / 12.0)).round();
-    let params = SynthParams { soundfont, sample_rate: rate as u32, ..SynthParams::default() };
-    let stretch = f64::from(ANALYSIS_RATE) / rate;
-    let mut played = synthesise_mapped(ctx, score, &params, &|score_s| retiming.to_clip(score_s) * stretch)?;
-    add_room_noise(&mut played.samples);
-    Ok(AudioClip { sample_rate: ANALYSIS_RATE, ..played })
-}
-
-/// Adds faint noise. No room is silent: against digital silence, log features of a rest in the recording would look
-/// further off than any wrong chord.
-fn add_room_noise(samples: &mut [f32]) {
-    // A linear congruential generator is random enough for noise, and the same everywhere.
-    let mut state = 1u32;
-    for sample in samples {
-        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        *sample += ROOM_NOISE * ((state >> 8) as f32 / (1 << 23) as f32 - 1.0);
-    }
 }
 
 /// The frames of the synthesised score, at the performance times where the rough start expects them.

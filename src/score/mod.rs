@@ -1,6 +1,7 @@
 //! Scores: Standard MIDI Files, tempo maps, bars, synthesis.
 
 mod chunks;
+mod in_tune;
 mod meter;
 mod midi;
 mod soundfont;
@@ -9,6 +10,7 @@ mod tempo;
 mod track;
 mod types;
 
+pub(crate) use in_tune::play_in_tune;
 pub use meter::{BarPosition, Beat, MeterMap, TimeSignature};
 pub use midi::{LARGEST_MIDI_BYTES, LONGEST_SCORE_S, SHORTEST_NOTE_S};
 pub use soundfont::{SoundFont, system_soundfonts};

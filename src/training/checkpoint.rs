@@ -11,7 +11,9 @@ use sha2::{Digest, Sha256};
 use crate::atomic_file::write_bytes_atomically;
 use crate::error::{Error, Result};
 
-const MAGIC: &[u8; 8] = b"AGOTRN01";
+const MAGIC: &[u8; 8] = b"AGOTRN02";
+/// Arrays of one length in a checkpoint.
+const ARRAYS: usize = 5;
 const REMEDY: &str = "delete it to start again";
 
 /// What an epoch brought. Epoch 0 is the state before training.
@@ -35,10 +37,14 @@ pub(super) struct Checkpoint {
     /// Sum of the losses of these steps.
     pub loss_sum: f64,
     pub optimiser_steps: u64,
+    /// Of the gradients of single slices, if one is known.
+    pub typical_length: Option<f64>,
     /// Of finished epochs.
     pub history: Vec<EpochRecord>,
     pub parameters: Vec<f32>,
-    /// Those of the best epoch so far.
+    /// Running average of the parameters.
+    pub average: Vec<f32>,
+    /// The average at the end of the best epoch so far.
     pub best_parameters: Vec<f32>,
     pub means: Vec<f32>,
     pub squares: Vec<f32>,
@@ -52,7 +58,9 @@ impl Checkpoint {
     pub fn write(&self, path: &Path, identity: &Identity) -> Result<()> {
         let mut bytes = MAGIC.to_vec();
         bytes.extend(identity);
-        for number in [self.step, self.optimiser_steps, self.loss_sum.to_bits(), self.history.len() as u64] {
+        let typical_length = self.typical_length.unwrap_or(f64::NAN).to_bits();
+        let epochs = self.history.len() as u64;
+        for number in [self.step, self.optimiser_steps, self.loss_sum.to_bits(), typical_length, epochs] {
             bytes.extend(number.to_le_bytes());
         }
         for record in &self.history {
@@ -61,7 +69,7 @@ impl Checkpoint {
             }
         }
         bytes.extend((self.parameters.len() as u64).to_le_bytes());
-        for array in [&self.parameters, &self.best_parameters, &self.means, &self.squares] {
+        for array in [&self.parameters, &self.average, &self.best_parameters, &self.means, &self.squares] {
             bytes.extend(array.iter().flat_map(|value| value.to_le_bytes()));
         }
         let hash = Sha256::digest(&bytes);
@@ -98,6 +106,7 @@ impl Checkpoint {
             Some(u64::from_le_bytes(*number))
         };
         let (step, optimiser_steps, loss_sum) = (next()?, next()?, f64::from_bits(next()?));
+        let typical_length = Some(f64::from_bits(next()?)).filter(|length| !length.is_nan());
         let epochs = next()?;
         let mut history = Vec::new();
         for _ in 0..epochs {
@@ -110,13 +119,23 @@ impl Checkpoint {
             });
         }
         let count = usize::try_from(next()?).ok()?;
-        if rest.len() != count.checked_mul(16)? {
+        if rest.len() != count.checked_mul(ARRAYS * size_of::<f32>())? {
             return None;
         }
         let mut arrays = rest.chunks_exact((4 * count).max(1));
         let mut array = || Some(arrays.next()?.as_chunks().0.iter().map(|b| f32::from_le_bytes(*b)).collect());
-        let (parameters, best_parameters, means, squares) = (array()?, array()?, array()?, array()?);
-        Some(Self { step, loss_sum, optimiser_steps, history, parameters, best_parameters, means, squares })
+        Some(Self {
+            step,
+            loss_sum,
+            optimiser_steps,
+            typical_length,
+            history,
+            parameters: array()?,
+            average: array()?,
+            best_parameters: array()?,
+            means: array()?,
+            squares: array()?,
+        })
     }
 
     /// The epoch with the lowest validation TimeErr, the earliest of equals.
@@ -137,8 +156,10 @@ mod tests {
             step: 7,
             loss_sum: 1.0 / 3.0,
             optimiser_steps: 1 << 40,
+            typical_length: Some(0.3),
             history: vec![record(30.0), record(12.0), record(12.0), record(13.0)],
             parameters: vec![1.0, f32::MIN_POSITIVE / 4.0],
+            average: vec![0.3, 0.7],
             best_parameters: vec![0.1, -0.0],
             means: vec![1e-30, 2.0],
             squares: vec![3.0, 4.0],

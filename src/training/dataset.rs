@@ -13,9 +13,9 @@ use super::random::Random;
 use crate::audio;
 use crate::error::{Error, Result};
 use crate::evaluation::{BeatClock, GroundTruth, read_ground_truth};
-use crate::features::{FeatureParams, FeatureSeq, extract};
+use crate::features::{FeatureParams, FeatureSeq, estimate_tuning, extract};
 use crate::job::JobContext;
-use crate::score::{Score, SynthParams, synthesise_mapped};
+use crate::score::{Score, SoundFont, play_in_tune};
 
 /// A piece ready to be cut into slices. Features are raw: augmentation works on them before they are rescaled.
 #[derive(Debug, Clone, PartialEq)]
@@ -65,21 +65,29 @@ pub fn load_piece(
     let tempo = overall_tempo(files, &truth)?;
     truth.score_s.iter_mut().for_each(|time| *time *= tempo);
 
-    let played = || {
-        let clip = synthesise_mapped(ctx, &score, &SynthParams::default(), &|second| second * tempo)?;
-        extract(ctx, &clip, params)
-    };
-    let recorded = || {
+    let audio_bytes = read(&files.audio)?;
+    let recording = || {
         let clip = audio::decode(ctx, &files.audio)?.clip;
         clip.check_usable(&files.name)?;
+        Ok(clip)
+    };
+    // As the score is played for an alignment, but at one tempo throughout.
+    let played = || {
+        let tuning = estimate_tuning(ctx, &recording()?)?;
+        let clip = play_in_tune(ctx, &score, SoundFont::builtin(), tuning, &|second| second * tempo)?;
         extract(ctx, &clip, params)
     };
+    let recorded = || extract(ctx, &recording()?, params);
     let (played, recorded) = match cache {
         None => (played()?, recorded()?),
-        Some(cache) => (
-            cache.get_or_compute(params, &[b"score", &score_bytes, &tempo.to_bits().to_le_bytes()], played)?,
-            cache.get_or_compute(params, &[b"recording", &read(&files.audio)?], recorded)?,
-        ),
+        Some(cache) => {
+            let tempo_bytes = tempo.to_bits().to_le_bytes();
+            let played_from: [&[u8]; 4] = [b"score played in tune", &score_bytes, &audio_bytes, &tempo_bytes];
+            (
+                cache.get_or_compute(params, &played_from, played)?,
+                cache.get_or_compute(params, &[b"recording", &audio_bytes], recorded)?,
+            )
+        }
     };
     let score_id = hex(&Sha256::digest(&score_bytes));
     Ok(Piece { name: files.name.clone(), score_id, score: played, performance: recorded, truth })

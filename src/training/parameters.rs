@@ -28,6 +28,12 @@ impl Parameters {
         (values.len() == self.values.len()).then_some(Self { shape: self.shape, values })
     }
 
+    /// Moves all values towards others by a share of the way.
+    pub fn approach(&mut self, target: &Self, share: f64) {
+        let share = share as f32;
+        self.values.iter_mut().zip(&target.values).for_each(|(value, goal)| *value += share * (goal - *value));
+    }
+
     pub fn networks(&self) -> Result<Networks<'_, f32>> {
         let (score, rest) = self.values.split_at(self.shape.parameter_count());
         let (performance, _) = rest.split_at(self.shape.parameter_count());

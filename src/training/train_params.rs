@@ -24,8 +24,11 @@ pub struct TrainParams {
     pub patience: usize,
     /// The optimiser.
     pub optimiser: AdamParams,
-    /// Gradients this many times longer than usual are shortened to it: one wild slice must not undo an epoch.
+    /// The gradient of a slice may be this many times as long as is typical: one wild slice must not undo an epoch.
     pub longest_gradient: f64,
+    /// Steps over which the parameters are averaged; the average is what is validated and kept, because single steps
+    /// are noisy. 1 keeps the parameters themselves.
+    pub averaged_steps: f64,
     /// Whether λ is learned, too.
     pub learns_lambda: bool,
     /// What is redrawn every epoch; `None` trains on the recordings as they are.
@@ -44,6 +47,7 @@ impl Default for TrainParams {
             patience: 8,
             optimiser: AdamParams::default(),
             longest_gradient: 2.0,
+            averaged_steps: 100.0,
             learns_lambda: false,
             augmentation: Some(Augmentation::default()),
             seed: 1,
@@ -60,6 +64,9 @@ impl TrainParams {
         }
         if !(self.longest_gradient.is_finite() && self.longest_gradient > 0.0) {
             return Err(Error::invalid("longest gradient", self.longest_gradient, "a number above zero"));
+        }
+        if !(self.averaged_steps.is_finite() && self.averaged_steps >= 1.0) {
+            return Err(Error::invalid("averaged steps", self.averaged_steps, "a number, 1 or above"));
         }
         Ok(())
     }

@@ -12,6 +12,7 @@ use super::control::Control;
 use super::dataset::Piece;
 use super::epoch::{EpochSlices, training_plans};
 use super::parameters::Parameters;
+use super::slice_gradients::{SliceGradients, updated_typical};
 use super::slice_test::{SliceScores, TestSetup, test_slices};
 use super::train_params::TrainParams;
 use crate::error::{Error, Result};
@@ -119,8 +120,13 @@ pub fn train(
 /// What changes while training.
 struct State {
     parameters: Parameters,
+    /// What is validated: the parameters, averaged over the last steps.
+    average: Parameters,
+    /// The average at the end of the best epoch.
     best: Parameters,
     optimiser: Adam,
+    /// Of the gradients of single slices.
+    typical_length: Option<f64>,
     /// Steps done in the epoch under way, and how many it has (0 if that is not known yet).
     step: usize,
     steps: usize,
@@ -133,11 +139,12 @@ impl State {
     fn new(first: &Parameters, stored: Option<Checkpoint>, params: &TrainParams) -> Result<Self> {
         let Some(stored) = stored else {
             let optimiser = Adam::new(params.optimiser, first.values.len())?;
-            let (parameters, best) = (first.clone(), first.clone());
             return Ok(Self {
-                parameters,
-                best,
+                parameters: first.clone(),
+                average: first.clone(),
+                best: first.clone(),
                 optimiser,
+                typical_length: None,
                 step: 0,
                 steps: 0,
                 loss_sum: 0.0,
@@ -145,15 +152,22 @@ impl State {
                 history: Vec::new(),
             });
         };
-        let Checkpoint { step, loss_sum, optimiser_steps, history, parameters, best_parameters, means, squares } =
-            stored;
         let fits = |values| {
             let cause = "the checkpoint holds another number of parameters";
             first.with_values(values).ok_or_else(|| Error::unsuitable("training", cause, "delete the checkpoint"))
         };
-        let optimiser = Adam::resume(params.optimiser, optimiser_steps, means, squares)?;
-        let (parameters, best) = (fits(parameters)?, fits(best_parameters)?);
-        Ok(Self { parameters, best, optimiser, step: step as usize, steps: 0, loss_sum, last_loss: 0.0, history })
+        Ok(Self {
+            parameters: fits(stored.parameters)?,
+            average: fits(stored.average)?,
+            best: fits(stored.best_parameters)?,
+            optimiser: Adam::resume(params.optimiser, stored.optimiser_steps, stored.means, stored.squares)?,
+            typical_length: stored.typical_length,
+            step: stored.step as usize,
+            steps: 0,
+            loss_sum: stored.loss_sum,
+            last_loss: 0.0,
+            history: stored.history,
+        })
     }
 
     fn share_of_epoch(&self) -> f64 {
@@ -166,8 +180,10 @@ impl State {
             step: self.step as u64,
             loss_sum: self.loss_sum,
             optimiser_steps: self.optimiser.steps(),
+            typical_length: self.typical_length,
             history: self.history.clone(),
             parameters: self.parameters.values.clone(),
+            average: self.average.values.clone(),
             best_parameters: self.best.values.clone(),
             means: means.to_vec(),
             squares: squares.to_vec(),
@@ -253,12 +269,15 @@ impl Run<'_> {
         };
         let lambda = state.parameters.lambda();
         let networks = state.parameters.networks()?;
-        let loss = batch_loss(&self.ctx.quiet(), self.params.method, lambda, networks, &view, InputGradient::Skipped)?;
-        let mut gradient = state.parameters.gradient(&loss, self.params.learns_lambda);
-        if let Some(usual) = state.optimiser.usual_length() {
-            shorten(&mut gradient, self.params.longest_gradient * usual);
-        }
+        let limit = SliceGradients::UpTo { times: self.params.longest_gradient, typical: state.typical_length };
+        let (ctx, method) = (self.ctx.quiet(), self.params.method);
+        let loss = batch_loss(&ctx, method, lambda, networks, &view, limit, InputGradient::Skipped)?;
+        state.typical_length = updated_typical(state.typical_length, &loss.lengths);
+        let gradient = state.parameters.gradient(&loss, self.params.learns_lambda);
         state.optimiser.step(&mut state.parameters.values, &gradient)?;
+        // At first the average follows closely: it must forget where training started.
+        let span = (1.0 + 0.1 * state.optimiser.steps() as f64).min(self.params.averaged_steps);
+        state.average.approach(&state.parameters, 1.0 / span);
         state.last_loss = loss.value;
         state.loss_sum += loss.value;
         state.step += 1;
@@ -272,15 +291,15 @@ impl Run<'_> {
         self.ctx.report(&stage, self.progress(state, state.share_of_epoch()).min(0.999) as f32)
     }
 
-    /// Validates, and keeps the parameters if they are the best so far.
+    /// Validates the average, and keeps it if it is the best so far.
     fn finish_epoch(&self, state: &mut State, training_loss: f64) -> Result<()> {
-        let scores = self.validate(&state.parameters)?;
-        let lambda = state.parameters.lambda();
+        let scores = self.validate(&state.average)?;
+        let lambda = state.average.lambda();
         let record =
             EpochRecord { training_loss, time_err_ms: scores.time_err_ms, time_dev_ms: scores.time_dev_ms, lambda };
         let is_best = state.history.iter().all(|earlier| record.time_err_ms < earlier.time_err_ms);
         if is_best {
-            state.best = state.parameters.clone();
+            state.best = state.average.clone();
         }
         (self.observe)(TrainEvent::Epoch { epoch: state.history.len(), record, is_best });
         state.history.push(record);
@@ -298,15 +317,6 @@ impl Run<'_> {
         };
         let scores = test_slices(&self.ctx.quiet(), self.data.validation, &setup, &[self.params.method.aligner()])?;
         Ok(scores[0])
-    }
-}
-
-/// Scales a gradient down to a length, if it is longer.
-fn shorten(gradient: &mut [f32], longest: f64) {
-    let length = gradient.iter().map(|&g| f64::from(g) * f64::from(g)).sum::<f64>().sqrt();
-    if length > longest {
-        let factor = (longest / length) as f32;
-        gradient.iter_mut().for_each(|g| *g *= factor);
     }
 }
 

@@ -112,6 +112,15 @@ fn a_training_killed_at_any_step_and_resumed_equals_an_uninterrupted_one() {
 }
 
 #[test]
+fn the_average_of_the_last_steps_is_kept_not_the_last_step() {
+    let short = TrainParams { epochs: 1, ..params() };
+    let last = undisturbed(&TrainParams { averaged_steps: 1.0, ..short });
+    let average = undisturbed(&short);
+    assert_eq!(last.history[1].training_loss, average.history[1].training_loss, "the steps are the same");
+    assert_ne!(last.history[1].time_err_ms, average.history[1].time_err_ms);
+}
+
+#[test]
 fn any_number_of_threads_trains_the_same_bits_and_another_seed_others() {
     let short = TrainParams { epochs: 1, ..params() };
     let on = |threads: usize, params: TrainParams| {
@@ -158,13 +167,4 @@ fn a_paused_training_waits_and_can_still_be_cancelled() {
     assert!(matches!(waiting.join().unwrap(), Err(Error::Cancelled)));
     control.set_paused(false);
     assert!(control.wait(&JobContext::new()).is_ok());
-}
-
-#[test]
-fn a_long_gradient_is_shortened_and_a_short_one_is_not() {
-    let mut gradient = [3.0, 4.0];
-    shorten(&mut gradient, 10.0);
-    assert_eq!(gradient, [3.0, 4.0]);
-    shorten(&mut gradient, 1.0);
-    assert!((gradient[0] - 0.6).abs() < 1e-6 && (gradient[1] - 0.8).abs() < 1e-6);
 }

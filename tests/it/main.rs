@@ -12,3 +12,4 @@ mod pipeline;
 mod robustness;
 mod support;
 mod tidy;
+mod training;

@@ -1,0 +1,159 @@
+//! `agogic train`, `fine-tune`, `model` and `experiment` on the demo piece.
+
+use std::path::{Path, PathBuf};
+
+use crate::support::{Run, agogic, program};
+use tempfile::TempDir;
+
+/// A folder with copies of the demo as labelled pieces: two side by side, and the parts of an experiment.
+struct Data {
+    folder: TempDir,
+}
+
+impl Data {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let files = agogic::demo::files().map(|(_, bytes)| bytes);
+        let parts = ["experiment/train/one", "experiment/validation/one", "experiment/test/one"];
+        for part in ["pieces/one", "pieces/two"].into_iter().chain(parts) {
+            write_piece(&folder.path().join(part), files);
+        }
+        Self { folder }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn text(&self, name: &str) -> String {
+        self.path(name).to_str().unwrap().to_owned()
+    }
+
+    /// Runs a command that computes features, with the cache in this folder.
+    fn run(&self, args: &[&str]) -> Run {
+        agogic(args.iter().copied().map(str::to_owned).chain(["--cache".to_owned(), self.text("cache")]))
+    }
+
+    fn train(&self, epochs: &str) -> Run {
+        let (pieces, model) = (self.text("pieces/one"), self.text("model.safetensors"));
+        let args =
+            ["train", &pieces, "--validation", &pieces, "--features", "chroma", "-o", &model, "--epochs", epochs];
+        self.run(&args)
+    }
+}
+
+fn write_piece(folder: &Path, files: [&[u8]; 3]) {
+    std::fs::create_dir_all(folder).unwrap();
+    for (bytes, name) in files.into_iter().zip(["audio.ogg", "score.mid", "alignment.csv"]) {
+        std::fs::write(folder.join(name), bytes).unwrap();
+    }
+}
+
+#[test]
+fn a_trained_model_can_be_shown_listed_used_and_fine_tuned() {
+    let data = Data::new();
+    let run = data.train("2").ok();
+    assert!(
+        run.stdout.contains("best of 2 epochs") && run.stderr.contains("epoch   2:"),
+        "{}{}",
+        run.stdout,
+        run.stderr
+    );
+    let model = data.text("model.safetensors");
+
+    let card = agogic(["model", "show", &model]).ok().json();
+    assert_eq!((&card["name"], &card["features"]), (&"model".into(), &"chroma".into()));
+    let command = card["training"]["command"].as_str().unwrap();
+    assert!(command.starts_with("agogic train one --validation one --features chroma"), "{command}");
+    assert!(!command.contains(data.folder.path().to_str().unwrap()), "no folder of this machine: {command}");
+    let list = agogic(["model", "list", data.folder.path().to_str().unwrap()]).ok().stdout;
+    assert!(list.contains("mel: Mel") && list.contains("model: Chroma"), "{list}");
+
+    let piece = |name: &str| data.text(&format!("pieces/one/{name}"));
+    let (audio, score, truth) = (piece("audio.ogg"), piece("score.mid"), piece("alignment.csv"));
+    let options = ["--refine", "none", "--features", "chroma", "--extractor", &model, "--truth", &truth, "--json"];
+    let aligned = agogic(["align", &audio, &score].into_iter().chain(options)).ok();
+    assert!(aligned.time_err_ms() < 150.0, "{}", aligned.stdout);
+    let wrong = agogic(["align", &audio, &score, "--refine", "none", "--features", "mel", "--extractor", &model]);
+    assert!(wrong.code == Some(1) && wrong.stderr.contains("trained on Chroma"), "{}", wrong.stderr);
+
+    let pieces = data.text("pieces/one");
+    let tuned = data.text("tuned.safetensors");
+    let fine_tune = |rate: &str, output: &str| {
+        let args = ["fine-tune", &model, &pieces, "--validation", &pieces, "--epochs", "2", "--learning-rate", rate];
+        data.run(&[&args[..], &["-o", output]].concat())
+    };
+    fine_tune("0.002", &tuned).ok();
+    let card = agogic(["model", "show", &tuned]).ok().json();
+    assert_eq!(card["training"]["fine_tuned_from"], "model");
+
+    let before = std::fs::read(&model).unwrap();
+    let refused = fine_tune("0.5", &model);
+    assert_eq!(refused.code, Some(1), "{}", refused.stdout);
+    assert!(refused.stderr.contains("worse") && refused.stderr.contains("not changed"), "{}", refused.stderr);
+    assert_eq!(std::fs::read(&model).unwrap(), before);
+}
+
+#[test]
+fn a_killed_training_goes_on_and_ends_as_if_it_had_not_been() {
+    let data = Data::new();
+    data.train("3").ok();
+    let (model, checkpoint) = (data.path("model.safetensors"), data.path("model.checkpoint"));
+    let expected = std::fs::read(&model).unwrap();
+    std::fs::remove_file(&model).unwrap();
+
+    let pieces = data.text("pieces/one");
+    let mut child = program()
+        .args(["train", &pieces, "--validation", &pieces, "--features", "chroma", "--epochs", "3"])
+        .args(["-o", model.to_str().unwrap(), "--cache", &data.text("cache"), "--quiet"])
+        .spawn()
+        .unwrap();
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while !checkpoint.exists() && !model.exists() && std::time::Instant::now() < until {
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    data.train("3").ok();
+    assert_eq!(std::fs::read(&model).unwrap(), expected);
+    assert!(!checkpoint.exists());
+}
+
+#[test]
+fn an_experiment_prints_every_method_under_both_aligners_and_does_not_train_twice() {
+    let data = Data::new();
+    let (parts, models) = (data.text("experiment"), data.text("models"));
+    let experiment = |more: &[&str]| {
+        let args = ["experiment", &parts, "--features", "chroma", "--epochs", "1", "--models", &models];
+        data.run(&[&args[..], more].concat()).ok()
+    };
+    let first = experiment(&[]);
+    for words in ["**test** under DTW", "**test** under GDTW", "| base | softdtw | along-gt | dilate | decdtw |"] {
+        assert!(first.stdout.contains(words), "{words}: {}", first.stdout);
+    }
+    assert!(first.stderr.contains("epoch 1"), "{}", first.stderr);
+    let second = experiment(&["--json"]);
+    assert!(!second.stderr.contains("epoch"), "{}", second.stderr);
+    let rows = second.json();
+    assert_eq!(rows.as_array().unwrap().len(), 5);
+    assert!(rows[4]["gdtw"]["time_err_ms"].as_f64().unwrap() > 0.0);
+}
+
+#[test]
+fn data_and_models_that_cannot_be_used_are_explained() {
+    let data = Data::new();
+    let empty = data.path("empty");
+    std::fs::create_dir(&empty).unwrap();
+    let none = data.run(&["train", empty.to_str().unwrap()]);
+    assert!(none.code == Some(1) && none.stderr.contains("no labelled piece"), "{}", none.stderr);
+    let split = data.run(&["train", &data.text("pieces"), "--features", "chroma", "--epochs", "1"]);
+    assert!(split.code == Some(1) && split.stderr.contains("two scores"), "{}", split.stderr);
+    let built_in = data.run(&["fine-tune", "mel", &data.text("pieces")]);
+    assert!(built_in.code == Some(2) && built_in.stderr.contains("--output"), "{}", built_in.stderr);
+    let damaged = data.path("damaged.safetensors");
+    std::fs::write(&damaged, "not a model").unwrap();
+    let shown = agogic(["model", "show", damaged.to_str().unwrap()]);
+    assert!(shown.code == Some(1) && shown.stderr.contains("damaged"), "{}", shown.stderr);
+    let import = agogic(["model", "import", damaged.to_str().unwrap(), "-o", &data.text("imported.safetensors")]);
+    assert_eq!(import.code, Some(1), "{}", import.stderr);
+}

@@ -6,6 +6,7 @@ use crate::alignment::Warp;
 use crate::config::{AlignerKind, Anchor, Refinement, Settings};
 use crate::error::{Error, Result};
 use crate::job::JobContext;
+use crate::onset_network;
 use crate::onsets::{Evidence, OnsetParams, Placed, Rough, place};
 use crate::pipeline::tempo_curve;
 use crate::result::{AlignedNote, Alignment};
@@ -30,7 +31,8 @@ impl Listening {
     pub fn new(ctx: &JobContext, piece: &Piece, mut spectrum: LogSpectrum) -> Result<Self> {
         let start = start::find(ctx, &spectrum, &piece.score)?;
         spectrum.retune(start.tuning_semitones);
-        let evidence = Evidence::of(ctx, &piece.recording, spectrum.tuning_semitones)?;
+        let evidence =
+            Evidence::of(ctx, &piece.recording, spectrum.tuning_semitones, Some(onset_network::shipped()?.0))?;
         Ok(Self { spectrum, evidence })
     }
 }

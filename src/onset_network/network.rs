@@ -96,7 +96,7 @@ impl<F: Real> OnsetNetwork<F> {
             let own = &mut gradient[Convolution::range(layer)];
             let (weight_gradient, bias_gradient) = own.split_at_mut(shape.width() * shape.outputs);
             for row in above.chunks_exact(shape.outputs) {
-                bias_gradient.iter_mut().zip(row).for_each(|(sum, value)| *sum = *sum + *value);
+                bias_gradient.iter_mut().zip(row).for_each(|(sum, value)| *sum += *value);
             }
             let taps = MatrixRef::new(input, frames, shape.width(), shape.inputs).transposed();
             let flow = MatrixRef::new(&above, frames, shape.outputs, shape.outputs);
@@ -118,10 +118,10 @@ impl<F: Real> OnsetNetwork<F> {
         let mut below = vec![F::ZERO; input.len()];
         for (frame, row) in spread.chunks_exact(shape.width()).enumerate() {
             let there = &mut below[frame * shape.inputs..frame * shape.inputs + shape.width()];
-            there.iter_mut().zip(row).for_each(|(sum, value)| *sum = *sum + *value);
+            there.iter_mut().zip(row).for_each(|(sum, value)| *sum += *value);
         }
         below.iter_mut().zip(input).for_each(|(value, &active)| {
-            if !(active > F::ZERO) {
+            if active <= F::ZERO {
                 *value = F::ZERO;
             }
         });

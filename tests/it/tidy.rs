@@ -17,7 +17,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("score", &["error", "job", "time", "audio"]),
     ("features", &["error", "job", "time", "audio", "alignment"]),
     ("start", &["error", "job", "time", "audio", "alignment", "score", "features"]),
-    ("onsets", &["error", "job", "time", "audio", "alignment", "score", "features", "start"]),
+    ("onsets", &["error", "job", "time", "audio", "alignment", "score", "features", "start", "onset_network"]),
     ("config", &["error", "features"]),
     ("result", &["alignment", "config"]),
 ];

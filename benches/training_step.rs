@@ -8,9 +8,7 @@ use std::time::Instant;
 use agogic::extractor::Gru;
 use agogic::extractor::gru::{GruShape, InputGradient};
 use agogic::job::JobContext;
-use agogic::training::{
-    Adam, AdamParams, Method, Networks, SliceBatch, SliceGradients, SliceParams, SliceTruth, batch_loss,
-};
+use agogic::training::{Adam, AdamParams, Method, Networks, SliceBatch, SliceParams, SliceTruth, batch_loss};
 
 const SLICES: usize = 5;
 const FRAME_S: f64 = 1024.0 / 22_050.0;
@@ -39,9 +37,7 @@ fn main() {
         let Ok(pool) = rayon::ThreadPoolBuilder::new().num_threads(threads).build() else { continue };
         for method in Method::ALL {
             let step = || {
-                let limit = SliceGradients::UpTo { times: 2.0, typical: None };
-                let ctx = JobContext::new();
-                let found = batch_loss(&ctx, method, LAMBDA, networks, &batch, limit, InputGradient::Skipped)
+                let found = batch_loss(&JobContext::new(), method, LAMBDA, networks, &batch, InputGradient::Skipped)
                     .expect("the batch is well formed");
                 let mut weights = network.parameters().to_vec();
                 let mut adam = Adam::new(AdamParams::default(), weights.len()).expect("the defaults are legal");

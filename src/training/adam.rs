@@ -83,6 +83,14 @@ impl Adam {
         Ok(Self { params, steps, means, squares })
     }
 
+    /// How long gradients usually are, by the memory of their squares; `None` before there were enough of them.
+    pub(super) fn usual_length(&self) -> Option<f64> {
+        const ENOUGH: u64 = 10;
+        let exponent = self.steps.min(i32::MAX as u64) as i32;
+        let square = self.squares.iter().map(|&s| f64::from(s)).sum::<f64>() / (1.0 - self.params.beta2.powi(exponent));
+        (self.steps >= ENOUGH).then(|| square.sqrt())
+    }
+
     /// Moves the parameters one step against the gradient. On an error nothing has changed.
     pub fn step(&mut self, parameters: &mut [f32], gradient: &[f32]) -> Result<()> {
         let count = self.means.len();
@@ -160,6 +168,17 @@ mod tests {
         (10..30).for_each(|i| resumed.step(&mut again, &gradient(i)).unwrap());
         assert_eq!(parameters, again);
         assert_eq!((resumed.steps(), whole.steps()), (30, 30));
+    }
+
+    #[test]
+    fn the_usual_length_is_that_of_the_gradients_so_far() {
+        let (mut adam, mut parameters) = (adam(1e-3, 2), [0.0_f32; 2]);
+        for _ in 0..9 {
+            adam.step(&mut parameters, &[3.0, -4.0]).unwrap();
+        }
+        assert_eq!(adam.usual_length(), None);
+        adam.step(&mut parameters, &[3.0, -4.0]).unwrap();
+        assert!((adam.usual_length().unwrap() - 5.0).abs() < 1e-4);
     }
 
     #[test]

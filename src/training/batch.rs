@@ -3,7 +3,6 @@
 use rayon::prelude::*;
 
 use super::method::{EncodedSlice, Method, Number, slice_loss};
-use super::slice_gradients::SliceGradients;
 use super::slices::SliceTruth;
 use crate::alignment::Signal;
 use crate::alignment::gdtw::Workspace;
@@ -48,8 +47,6 @@ pub struct BatchLoss<T> {
     pub performance: Vec<T>,
     /// With respect to λ.
     pub lambda: f64,
-    /// How long the gradient of each slice with respect to its learned features was, before any limit.
-    pub lengths: Vec<f64>,
     /// With respect to the base features of both sides, if asked for.
     pub inputs: Option<(Vec<T>, Vec<T>)>,
 }
@@ -61,7 +58,6 @@ pub fn batch_loss<T: Number>(
     lambda: f64,
     networks: Networks<'_, T>,
     batch: &SliceBatch<'_, T>,
-    limit: SliceGradients,
     inputs: InputGradient,
 ) -> Result<BatchLoss<T>> {
     let sequences = batch.truths.len();
@@ -91,12 +87,10 @@ pub fn batch_loss<T: Number>(
         .collect::<Result<Vec<_>>>()?;
 
     let share = 1.0 / sequences.max(1) as f64;
-    let lengths: Vec<f64> = losses.iter().map(|loss| length(loss.score.iter().chain(&loss.performance))).collect();
-    let factors = limit.factors(&lengths);
+    let weight = <T as crate::extractor::Real>::from_f64(share);
     let mut by_score = Vec::with_capacity(score.len());
     let mut by_performance = Vec::with_capacity(performance.len());
-    for (loss, factor) in losses.iter().zip(&factors) {
-        let weight = <T as crate::extractor::Real>::from_f64(share * factor);
+    for loss in &losses {
         by_score.extend(loss.score.iter().map(|&g| g * weight));
         by_performance.extend(loss.performance.iter().map(|&g| g * weight));
     }
@@ -107,14 +101,9 @@ pub fn batch_loss<T: Number>(
         value: losses.iter().map(|loss| loss.value).sum::<f64>() * share,
         score: score_gradients.parameters,
         performance: performance_gradients.parameters,
-        lambda: losses.iter().zip(&factors).map(|(loss, factor)| factor * loss.lambda).sum::<f64>() * share,
-        lengths,
+        lambda: losses.iter().map(|loss| loss.lambda).sum::<f64>() * share,
         inputs: score_gradients.input.zip(performance_gradients.input),
     })
-}
-
-fn length<'a, T: Number + 'a>(values: impl Iterator<Item = &'a T>) -> f64 {
-    values.map(|&value| crate::extractor::Real::to_f64(value).powi(2)).sum::<f64>().sqrt()
 }
 
 #[cfg(test)]

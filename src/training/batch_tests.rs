@@ -45,10 +45,6 @@ fn truths() -> Vec<SliceTruth> {
 }
 
 fn loss(example: &Example, method: Method, lambda: f64) -> BatchLoss<f64> {
-    limited_loss(example, method, lambda, SliceGradients::Whole)
-}
-
-fn limited_loss(example: &Example, method: Method, lambda: f64, limit: SliceGradients) -> BatchLoss<f64> {
     let times = |count: usize| (0..count).map(|i| 0.05 * i as f64).collect::<Vec<f64>>();
     let batch = SliceBatch {
         score_s: &times(SCORE),
@@ -62,7 +58,7 @@ fn limited_loss(example: &Example, method: Method, lambda: f64, limit: SliceGrad
         score: GruRef::new(SHAPE, &example.score_network).unwrap(),
         performance: GruRef::new(SHAPE, &example.performance_network).unwrap(),
     };
-    batch_loss(&JobContext::new(), method, lambda, networks, &batch, limit, InputGradient::Wanted).unwrap()
+    batch_loss(&JobContext::new(), method, lambda, networks, &batch, InputGradient::Wanted).unwrap()
 }
 
 /// A part of the example that is changed, one value at a time.
@@ -119,17 +115,4 @@ fn any_number_of_threads_gives_the_same_bits() {
     let (one, four) = (on(1), on(4));
     assert_eq!((one.value, one.lambda), (four.value, four.lambda));
     assert_eq!((one.score, one.performance), (four.score, four.performance));
-}
-
-#[test]
-fn a_limit_shortens_the_gradient_but_not_the_loss() {
-    let method = Method::DecDtw(WarpLoss::TimeErr);
-    let whole = loss(&example(), method, LAMBDA);
-    let shortest = whole.lengths.iter().copied().fold(f64::INFINITY, f64::min);
-    let limit = SliceGradients::UpTo { times: 1e-3, typical: Some(shortest) };
-    let limited = limited_loss(&example(), method, LAMBDA, limit);
-    assert_eq!((limited.value, &limited.lengths), (whole.value, &whole.lengths));
-    let size = |gradient: &[f64]| gradient.iter().map(|g| g * g).sum::<f64>().sqrt();
-    let ratio = size(&limited.score) / size(&whole.score);
-    assert!(ratio > 0.0 && ratio < 2e-3, "{ratio}");
 }

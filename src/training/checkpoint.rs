@@ -37,8 +37,6 @@ pub(super) struct Checkpoint {
     /// Sum of the losses of these steps.
     pub loss_sum: f64,
     pub optimiser_steps: u64,
-    /// Of the gradients of single slices, if one is known.
-    pub typical_length: Option<f64>,
     /// Of finished epochs.
     pub history: Vec<EpochRecord>,
     pub parameters: Vec<f32>,
@@ -58,9 +56,7 @@ impl Checkpoint {
     pub fn write(&self, path: &Path, identity: &Identity) -> Result<()> {
         let mut bytes = MAGIC.to_vec();
         bytes.extend(identity);
-        let typical_length = self.typical_length.unwrap_or(f64::NAN).to_bits();
-        let epochs = self.history.len() as u64;
-        for number in [self.step, self.optimiser_steps, self.loss_sum.to_bits(), typical_length, epochs] {
+        for number in [self.step, self.optimiser_steps, self.loss_sum.to_bits(), self.history.len() as u64] {
             bytes.extend(number.to_le_bytes());
         }
         for record in &self.history {
@@ -106,7 +102,6 @@ impl Checkpoint {
             Some(u64::from_le_bytes(*number))
         };
         let (step, optimiser_steps, loss_sum) = (next()?, next()?, f64::from_bits(next()?));
-        let typical_length = Some(f64::from_bits(next()?)).filter(|length| !length.is_nan());
         let epochs = next()?;
         let mut history = Vec::new();
         for _ in 0..epochs {
@@ -128,7 +123,6 @@ impl Checkpoint {
             step,
             loss_sum,
             optimiser_steps,
-            typical_length,
             history,
             parameters: array()?,
             average: array()?,
@@ -156,7 +150,6 @@ mod tests {
             step: 7,
             loss_sum: 1.0 / 3.0,
             optimiser_steps: 1 << 40,
-            typical_length: Some(0.3),
             history: vec![record(30.0), record(12.0), record(12.0), record(13.0)],
             parameters: vec![1.0, f32::MIN_POSITIVE / 4.0],
             average: vec![0.3, 0.7],

@@ -24,7 +24,7 @@ pub struct TrainParams {
     pub patience: usize,
     /// The optimiser.
     pub optimiser: AdamParams,
-    /// The gradient of a slice may be this many times as long as is typical: one wild slice must not undo an epoch.
+    /// Gradients this many times longer than usual are shortened to it: one wild slice must not undo an epoch.
     pub longest_gradient: f64,
     /// Steps over which the parameters are averaged; the average is what is validated and kept, because single steps
     /// are noisy. 1 keeps the parameters themselves.

@@ -12,7 +12,6 @@ use super::control::Control;
 use super::dataset::Piece;
 use super::epoch::{EpochSlices, training_plans};
 use super::parameters::Parameters;
-use super::slice_gradients::{SliceGradients, updated_typical};
 use super::slice_test::{SliceScores, TestSetup, test_slices};
 use super::train_params::TrainParams;
 use crate::error::{Error, Result};
@@ -125,8 +124,6 @@ struct State {
     /// The average at the end of the best epoch.
     best: Parameters,
     optimiser: Adam,
-    /// Of the gradients of single slices.
-    typical_length: Option<f64>,
     /// Steps done in the epoch under way, and how many it has (0 if that is not known yet).
     step: usize,
     steps: usize,
@@ -144,7 +141,6 @@ impl State {
                 average: first.clone(),
                 best: first.clone(),
                 optimiser,
-                typical_length: None,
                 step: 0,
                 steps: 0,
                 loss_sum: 0.0,
@@ -161,7 +157,6 @@ impl State {
             average: fits(stored.average)?,
             best: fits(stored.best_parameters)?,
             optimiser: Adam::resume(params.optimiser, stored.optimiser_steps, stored.means, stored.squares)?,
-            typical_length: stored.typical_length,
             step: stored.step as usize,
             steps: 0,
             loss_sum: stored.loss_sum,
@@ -180,7 +175,6 @@ impl State {
             step: self.step as u64,
             loss_sum: self.loss_sum,
             optimiser_steps: self.optimiser.steps(),
-            typical_length: self.typical_length,
             history: self.history.clone(),
             parameters: self.parameters.values.clone(),
             average: self.average.values.clone(),
@@ -269,11 +263,11 @@ impl Run<'_> {
         };
         let lambda = state.parameters.lambda();
         let networks = state.parameters.networks()?;
-        let limit = SliceGradients::UpTo { times: self.params.longest_gradient, typical: state.typical_length };
-        let (ctx, method) = (self.ctx.quiet(), self.params.method);
-        let loss = batch_loss(&ctx, method, lambda, networks, &view, limit, InputGradient::Skipped)?;
-        state.typical_length = updated_typical(state.typical_length, &loss.lengths);
-        let gradient = state.parameters.gradient(&loss, self.params.learns_lambda);
+        let loss = batch_loss(&self.ctx.quiet(), self.params.method, lambda, networks, &view, InputGradient::Skipped)?;
+        let mut gradient = state.parameters.gradient(&loss, self.params.learns_lambda);
+        if let Some(usual) = state.optimiser.usual_length() {
+            shorten(&mut gradient, self.params.longest_gradient * usual);
+        }
         state.optimiser.step(&mut state.parameters.values, &gradient)?;
         // At first the average follows closely: it must forget where training started.
         let span = (1.0 + 0.1 * state.optimiser.steps() as f64).min(self.params.averaged_steps);
@@ -317,6 +311,15 @@ impl Run<'_> {
         };
         let scores = test_slices(&self.ctx.quiet(), self.data.validation, &setup, &[self.params.method.aligner()])?;
         Ok(scores[0])
+    }
+}
+
+/// Scales a gradient down to a length, if it is longer.
+fn shorten(gradient: &mut [f32], longest: f64) {
+    let length = gradient.iter().map(|&g| f64::from(g) * f64::from(g)).sum::<f64>().sqrt();
+    if length > longest {
+        let factor = (longest / length) as f32;
+        gradient.iter_mut().for_each(|g| *g *= factor);
     }
 }
 

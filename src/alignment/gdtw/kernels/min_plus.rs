@@ -5,7 +5,7 @@ use super::has_avx2;
 use super::{LANES, dispatch};
 
 /// Rows of the DP that share one search range for their best predecessors.
-const BLOCK: usize = 8;
+const BLOCK: usize = 16;
 
 /// Values that may be read, not used, behind the end of [`Step::from`] and [`Step::b`]: searches run in whole vectors.
 pub(in crate::alignment::gdtw) const PADDING: usize = LANES;

@@ -115,6 +115,11 @@ fn to_safetensors(extractor: &Extractor, path: &Path) -> Result<Vec<u8>> {
             arrays.push((format!("{}.{}", side.name(), tensor.name), tensor.dims, bytes));
         }
     }
+    serialise(&arrays, path)
+}
+
+/// Arrays of 32-bit numbers, each with its name and dimensions, as the content of a safetensors file.
+pub(crate) fn serialise(arrays: &[(String, Vec<usize>, Vec<u8>)], path: &Path) -> Result<Vec<u8>> {
     let failed = |e| Error::malformed(path, format!("the weights cannot be written: {e}"), "report this");
     let views = arrays
         .iter()
@@ -123,7 +128,8 @@ fn to_safetensors(extractor: &Extractor, path: &Path) -> Result<Vec<u8>> {
     safetensors::serialize(views, None).map_err(failed)
 }
 
-fn hash(bytes: &[u8]) -> String {
+/// SHA-256 in hexadecimal, as cards name it.
+pub(crate) fn hash(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

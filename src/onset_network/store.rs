@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use safetensors::tensor::{Dtype, SafeTensors};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use super::levels::{CHANNELS, NETWORK_HOP};
 use super::network::{LAYERS, OnsetNetwork};
 use crate::atomic_file::write_bytes_atomically;
 use crate::error::{Error, Result};
+use crate::extractor::weights::{hash, serialise};
 
 /// The version of the card that this program writes, and the only one that it reads.
 const FORMAT: u32 = 1;
@@ -137,14 +137,5 @@ fn to_safetensors(network: &OnsetNetwork, path: &Path) -> Result<Vec<u8>> {
         arrays.push((format!("{}.weight", layer.name), dims, bytes(weights)));
         arrays.push((format!("{}.bias", layer.name), vec![layer.outputs], bytes(biases)));
     }
-    let failed = |e| Error::malformed(path, format!("the weights cannot be written: {e}"), "report this");
-    let views = arrays
-        .iter()
-        .map(|(name, dims, bytes)| Ok((name, TensorView::new(Dtype::F32, dims.clone(), bytes).map_err(failed)?)))
-        .collect::<Result<Vec<_>>>()?;
-    safetensors::serialize(views, None).map_err(failed)
-}
-
-fn hash(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    serialise(&arrays, path)
 }

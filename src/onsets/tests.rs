@@ -7,32 +7,9 @@ use crate::alignment::Warp;
 use crate::audio::AudioClip;
 use crate::features::{SEMITONE_BANDS, SemitoneAnalyzer, SemitoneParams};
 use crate::job::JobContext;
-use crate::score::{Division, MeterMap, Note, Score, SynthParams, TempoMap, synthesise_mapped};
+use crate::score::{Score, SynthParams, plain_score, synthesise_mapped};
 use crate::start::{LogSpectrum, recording_spectrum};
 use crate::time::ANALYSIS_RATE;
-
-/// A score of (onset, length, pitch) in ticks of a thousandth of a second.
-fn score(notes: &[(f64, f64, u8)]) -> Score {
-    let note = |&(onset_s, length, pitch): &(f64, f64, u8)| Note {
-        pitch,
-        velocity: 80,
-        channel: 0,
-        track: 0,
-        onset_tick: (onset_s * 1000.0).round() as u64,
-        offset_tick: ((onset_s + length) * 1000.0).round() as u64,
-        onset_s,
-        offset_s: onset_s + length,
-    };
-    Score {
-        title: None,
-        notes: notes.iter().map(note).collect(),
-        meter: MeterMap::new(500.0, &[]),
-        tempo: TempoMap::new(Division::PerSecond(1000.0), &[]).unwrap(),
-        keys: vec![],
-        pedal: vec![],
-        programs: vec![],
-    }
-}
 
 /// Two voices, a chord every second, 12 seconds.
 fn piece() -> Score {
@@ -45,7 +22,7 @@ fn piece() -> Score {
         }
         notes.push((onset, 0.24, melody[(step * 3 % 8) as usize]));
     }
-    score(&notes)
+    plain_score(&notes)
 }
 
 /// Slows down, hurries and pauses for half a second after 6 seconds.
@@ -133,7 +110,7 @@ fn tones(seconds: f64, notes: &[(f64, f64)]) -> AudioClip {
 
 #[test]
 fn notes_of_a_chord_stay_together_unless_they_are_played_apart() {
-    let chords = score(&[(0.0, 1.0, 60), (0.0, 1.0, 76), (2.0, 1.0, 62), (2.0, 1.0, 79)]);
+    let chords = plain_score(&[(0.0, 1.0, 60), (0.0, 1.0, 76), (2.0, 1.0, 62), (2.0, 1.0, 79)]);
     let clip = tones(4.0, &[(0.5, 60.0), (0.5, 76.0), (2.48, 62.0), (2.52, 79.0)]);
     let rough = Warp::new(vec![0.0, 3.0], vec![0.5, 3.5]).unwrap();
     let placed = find(&hear(&clip), &chords, &rough, &[]);
@@ -153,7 +130,7 @@ fn silence_noise_and_a_single_note_are_no_reason_to_panic() {
     let noise: Vec<f32> = (0..44_100).map(|_| noise()).collect();
     for samples in [vec![0.0; 44_100], noise, vec![0.3; 10]] {
         let heard = hear(&AudioClip { samples, sample_rate: ANALYSIS_RATE });
-        for score in [piece(), score(&[(0.0, 1.0, 60)]), score(&[(0.0, 1.0, 5), (1.0, 1.0, 127)])] {
+        for score in [piece(), plain_score(&[(0.0, 1.0, 60)]), plain_score(&[(0.0, 1.0, 5), (1.0, 1.0, 127)])] {
             let placed = find(&heard, &score, &straight(), &[]);
             assert!(placed.warp.performance_s().windows(2).all(|pair| pair[1] >= pair[0]));
             assert!(placed.support.iter().all(|support| (0.0..=1.0).contains(&support.confidence())));
@@ -163,7 +140,7 @@ fn silence_noise_and_a_single_note_are_no_reason_to_panic() {
 
 #[test]
 fn evidence_agrees_with_the_formula_written_out() {
-    let clip = play(&score(&[(0.1, 0.3, 50), (0.3, 0.3, 67)]), &|s| s);
+    let clip = play(&plain_score(&[(0.1, 0.3, 50), (0.3, 0.3, 67)]), &|s| s);
     let ctx = JobContext::new();
     let analyzer = SemitoneAnalyzer::new(&ctx, &clip, &SemitoneParams { hop: HOP, tuning_semitones: 0.0 }).unwrap();
     let spectra = analyzer.spectra(&ctx, 0..usize::MAX).unwrap();

@@ -1,23 +1,12 @@
 use super::super::{Named, Stopwatch, align};
 use super::*;
 use crate::config::Settings;
-use crate::score::{Division, MeterMap, SynthParams, TempoMap, synthesise_mapped};
+use crate::score::{SynthParams, plain_score, synthesise_mapped};
 
 /// A score of sections, each a melody of its own of 40 notes in 10 seconds with a bass note every second.
 fn score(sections: &[u8]) -> Score {
     let mut notes = Vec::new();
-    let mut add = |onset_s: f64, length: f64, pitch: u8| {
-        notes.push(Note {
-            pitch,
-            velocity: 80,
-            channel: 0,
-            track: 0,
-            onset_tick: (onset_s * 1000.0).round() as u64,
-            offset_tick: ((onset_s + length) * 1000.0).round() as u64,
-            onset_s,
-            offset_s: onset_s + length,
-        });
-    };
+    let mut add = |onset_s: f64, length: f64, pitch: u8| notes.push((onset_s, length, pitch));
     for (index, &section) in sections.iter().enumerate() {
         let mut state = u32::from(section).wrapping_mul(1_000_003);
         for step in 0..40 {
@@ -29,15 +18,7 @@ fn score(sections: &[u8]) -> Score {
             add(onset, 0.24, 60 + (state >> 24 & 15) as u8);
         }
     }
-    Score {
-        title: None,
-        notes,
-        meter: MeterMap::new(500.0, &[]),
-        tempo: TempoMap::new(Division::PerSecond(1000.0), &[]).unwrap(),
-        keys: vec![],
-        pedal: vec![],
-        programs: vec![],
-    }
+    plain_score(&notes)
 }
 
 /// Slower than written, and not steady.

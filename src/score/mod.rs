@@ -7,6 +7,8 @@ mod midi;
 mod soundfont;
 mod synth;
 mod tempo;
+#[cfg(test)]
+mod test_score;
 mod track;
 mod types;
 
@@ -16,4 +18,6 @@ pub use midi::{LARGEST_MIDI_BYTES, LONGEST_SCORE_S, SHORTEST_NOTE_S};
 pub use soundfont::{SoundFont, system_soundfonts};
 pub use synth::{SynthParams, synthesise, synthesise_mapped};
 pub use tempo::{DEFAULT_MICROS_PER_BEAT, Division, TempoChange, TempoMap};
+#[cfg(test)]
+pub(crate) use test_score::plain_score;
 pub use types::{KeySignature, Note, PedalChange, ProgramChange, Score, ScoreBeat};

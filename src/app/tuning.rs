@@ -98,7 +98,7 @@ impl Default for Plan {
         Self {
             pieces: Vec::new(),
             start: Start::Model("mel".to_owned()),
-            method: Method::DecDtw(WarpLoss::TimeErr),
+            method: Method::decdtw(WarpLoss::TimeErr),
             epochs: 10,
             learning_rate: 1e-4,
             slice_frames: 256,

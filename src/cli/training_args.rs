@@ -210,8 +210,8 @@ pub enum MethodArg {
 impl From<MethodArg> for Method {
     fn from(arg: MethodArg) -> Self {
         match arg {
-            MethodArg::Decdtw => Self::DecDtw(WarpLoss::TimeErr),
-            MethodArg::DecdtwTimedev => Self::DecDtw(WarpLoss::TimeDev),
+            MethodArg::Decdtw => Self::decdtw(WarpLoss::TimeErr),
+            MethodArg::DecdtwTimedev => Self::decdtw(WarpLoss::TimeDev),
             MethodArg::Softdtw => Self::SoftDtw { gamma: 1.0 },
             MethodArg::AlongGt => Self::AlongTruth,
             MethodArg::Dilate => Self::Dilate { alpha: 0.0, gamma: 0.1 },

@@ -7,7 +7,9 @@ use rayon::prelude::*;
 
 use super::method::Number;
 use crate::alignment::Signal;
-use crate::alignment::gdtw::{EdgeGradient, NodeGradient, Problem, Solution, SolveOptions, gradient, solve_batch};
+use crate::alignment::gdtw::{
+    EdgeGradient, NodeGradient, Problem, Solution, SolveOptions, smoothed_gradient, solve_batch,
+};
 use crate::error::Result;
 use crate::job::JobContext;
 
@@ -21,12 +23,12 @@ pub fn decdtw_layer(
     performance: &Tensor,
     limits: &Tensor,
     times: FrameTimes<'_>,
-    options: &SolveOptions,
+    params: &LayerParams,
 ) -> candle_core::Result<Tensor> {
     let op = DecDtwOp {
         score_s: times.score_s.to_vec(),
         performance_s: times.performance_s.to_vec(),
-        options: options.clone(),
+        params: params.clone(),
         solutions: Mutex::new(Vec::new()),
     };
     score.contiguous()?.apply_op3(&performance.contiguous()?, &limits.contiguous()?, op)
@@ -41,10 +43,19 @@ pub struct FrameTimes<'a> {
     pub performance_s: &'a [f64],
 }
 
+/// How the layer solves and learns.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LayerParams {
+    /// Of the forward pass.
+    pub solve: SolveOptions,
+    /// Seconds over which kinks are rounded for the backward pass; see [`smoothed_gradient`].
+    pub rounding_s: f64,
+}
+
 struct DecDtwOp {
     score_s: Vec<f64>,
     performance_s: Vec<f64>,
-    options: SolveOptions,
+    params: LayerParams,
     /// Left by the forward pass for the backward pass.
     solutions: Mutex<Vec<Solution>>,
 }
@@ -116,7 +127,7 @@ impl DecDtwOp {
         let wrap = candle_core::Error::wrap;
         let problems = self.problems(score, performance, dim, Limits::read(limits)?).map_err(wrap)?;
         let solved: Result<Vec<Solution>> =
-            solve_batch(&JobContext::new(), &problems, &self.options).into_iter().collect();
+            solve_batch(&JobContext::new(), &problems, &self.params.solve).into_iter().collect();
         let solved = solved.map_err(wrap)?;
         let warps = solved.iter().flat_map(|s| &s.phi).map(|&t| <T as crate::extractor::Real>::from_f64(t)).collect();
         if let Ok(mut kept) = self.solutions.lock() {
@@ -144,7 +155,7 @@ impl DecDtwOp {
             .par_iter()
             .zip(solutions.as_slice())
             .zip(by_warp.par_chunks_exact(self.score_s.len()))
-            .map(|((problem, solution), by_warp)| gradient(problem, solution, by_warp))
+            .map(|((problem, solution), by_warp)| smoothed_gradient(problem, solution, by_warp, self.params.rounding_s))
             .collect::<Result<Vec<_>>>()
             .map_err(candle_core::Error::wrap)?;
         let (mut by_score, mut by_performance) = (Vec::with_capacity(x.len()), Vec::with_capacity(y.len()));

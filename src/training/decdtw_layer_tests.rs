@@ -35,7 +35,8 @@ fn var(values: Vec<f64>, frames: usize) -> Var {
 fn layer(score: &Tensor, performance: &Tensor, limits: &Tensor) -> candle_core::Result<Tensor> {
     let (score_s, performance_s) = (times(SCORE), times(PERFORMANCE));
     let times = FrameTimes { score_s: &score_s, performance_s: &performance_s };
-    decdtw_layer(score, performance, limits, times, &SolveOptions::default())
+    let params = LayerParams { solve: SolveOptions::default(), rounding_s: 0.0 };
+    decdtw_layer(score, performance, limits, times, &params)
 }
 
 /// A loss whose gradient by the warp is `weights`.
@@ -68,7 +69,7 @@ fn the_layer_has_the_values_and_gradients_of_the_plain_path() {
             performance: Signal::new(&performance_s, y, DIM).unwrap(),
             truth: &truth,
         };
-        let method = Method::DecDtw(WarpLoss::TimeErr);
+        let method = Method::DecDtw { loss: WarpLoss::TimeErr, rounding: 0.0 };
         plain.push(slice_loss(&JobContext::new(), method, 0.1, &slice, &mut Workspace::default()).unwrap());
     }
     assert!(losses.iter().zip(&plain).all(|(a, b)| a.value == b.value));

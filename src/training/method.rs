@@ -6,7 +6,9 @@ use super::losses::{WarpLoss, warp_loss};
 use super::slices::SliceTruth;
 use crate::alignment::Signal;
 use crate::alignment::cost::{self, Band, LocalCost, local_cost};
-use crate::alignment::gdtw::{self, EdgeGradient, NodeGradient, Problem, SolveOptions, Workspace, gradient, solve};
+use crate::alignment::gdtw::{
+    self, EdgeGradient, NodeGradient, Problem, SolveOptions, Workspace, smoothed_gradient, solve,
+};
 use crate::alignment::soft_dtw::{DilateParams, dilate, soft_dtw, squared_euclidean_gradient, temporal_penalty};
 use crate::error::Result;
 use crate::extractor;
@@ -17,7 +19,13 @@ use crate::job::JobContext;
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
     /// The error of the optimal warp, differentiated through its optimality.
-    DecDtw(WarpLoss),
+    DecDtw {
+        /// The error.
+        loss: WarpLoss,
+        /// How many frames of the recording wide the kinks are rounded for the gradient; 0 for the exact gradient, by which
+        /// long trainings drift away. See [`smoothed_gradient`].
+        rounding: f64,
+    },
     /// The soft-DTW discrepancy.
     SoftDtw {
         /// Softness.
@@ -40,14 +48,19 @@ impl Method {
         Self::SoftDtw { gamma: 1.0 },
         Self::AlongTruth,
         Self::Dilate { alpha: 0.0, gamma: 0.1 },
-        Self::DecDtw(WarpLoss::TimeErr),
+        Self::decdtw(WarpLoss::TimeErr),
     ];
+
+    /// [`DecDtw`](Self::DecDtw) as it trains best.
+    pub const fn decdtw(loss: WarpLoss) -> Self {
+        Self::DecDtw { loss, rounding: 1.0 }
+    }
 
     /// The name, as the command line spells it.
     pub fn name(self) -> &'static str {
         match self {
-            Self::DecDtw(WarpLoss::TimeErr) => "decdtw",
-            Self::DecDtw(WarpLoss::TimeDev) => "decdtw-timedev",
+            Self::DecDtw { loss: WarpLoss::TimeErr, .. } => "decdtw",
+            Self::DecDtw { loss: WarpLoss::TimeDev, .. } => "decdtw-timedev",
             Self::SoftDtw { .. } => "softdtw",
             Self::AlongTruth => "along-gt",
             Self::Dilate { .. } => "dilate",
@@ -57,7 +70,7 @@ impl Method {
     /// The aligner that the method trains for.
     pub fn aligner(self) -> SliceAligner {
         match self {
-            Self::DecDtw(_) => SliceAligner::Gdtw,
+            Self::DecDtw { .. } => SliceAligner::Gdtw,
             _ => SliceAligner::Dtw,
         }
     }
@@ -112,7 +125,7 @@ pub fn slice_loss<T: Number>(
     workspace: &mut Workspace,
 ) -> Result<SliceLoss<T>> {
     match method {
-        Method::DecDtw(loss) => decdtw(ctx, loss, lambda, slice, workspace),
+        Method::DecDtw { loss, rounding } => decdtw(ctx, loss, rounding, lambda, slice, workspace),
         Method::SoftDtw { gamma } => {
             let soft = soft_dtw(ctx, &costs(ctx, slice)?, gamma)?;
             through_costs(slice, soft.value, &soft.expected_path)
@@ -132,6 +145,7 @@ pub fn slice_loss<T: Number>(
 fn decdtw<T: Number>(
     ctx: &JobContext,
     loss: WarpLoss,
+    rounding: f64,
     lambda: f64,
     slice: &EncodedSlice<'_, T>,
     workspace: &mut Workspace,
@@ -139,7 +153,9 @@ fn decdtw<T: Number>(
     let problem = Problem::from_signals(slice.score, slice.performance, lambda);
     let solution = solve(ctx, &problem, &SolveOptions::default(), workspace)?;
     let loss = warp_loss(loss, &problem.knots, &solution.phi, slice.truth);
-    let gradient = gradient(&problem, &solution, &loss.gradient)?;
+    let times = slice.performance.times();
+    let frame_s = (times[times.len() - 1] - times[0]) / (times.len() - 1) as f64;
+    let gradient = smoothed_gradient(&problem, &solution, &loss.gradient, rounding * frame_s)?;
     let NodeGradient::Features { x, y } = gradient.nodes else { unreachable!("the problem was made from features") };
     let EdgeGradient::Slope { lambda, .. } = gradient.edges else {
         unreachable!("the problem was made with a slope cost")

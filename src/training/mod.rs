@@ -27,7 +27,7 @@ pub use batch::{BatchLoss, Networks, SliceBatch, batch_loss};
 pub use checkpoint::EpochRecord;
 pub use control::Control;
 pub use dataset::{Piece, load_piece, load_pieces, split_by_score};
-pub use decdtw_layer::{FrameTimes, decdtw_layer};
+pub use decdtw_layer::{FrameTimes, LayerParams, decdtw_layer};
 pub use experiment::{Experiment, ExperimentRow, default_models, markdown, run_experiment};
 pub use feature_cache::FeatureCache;
 pub use job::{TrainingJob, TrainingRun, Unimproved, run_training};

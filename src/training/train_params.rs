@@ -40,7 +40,7 @@ pub struct TrainParams {
 impl Default for TrainParams {
     fn default() -> Self {
         Self {
-            method: Method::DecDtw(WarpLoss::TimeErr),
+            method: Method::decdtw(WarpLoss::TimeErr),
             slices: SliceParams::default(),
             batch_size: 5,
             epochs: 20,

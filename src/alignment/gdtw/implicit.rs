@@ -5,16 +5,17 @@
 //! smaller tridiagonal system and `μ` follows by substitution along each run. For anything `z` in the objective
 //! `∂J/∂z = −uᵀ ∂²f/∂φ∂z`, for a constraint's bound the gradient is its `μ`.
 //!
-//! Degenerate cases have one rule each. A knot on a kink of its node cost stays there: it moves with the kink's time alone. Of
+//! Degenerate cases have one rule each. A knot on a kink of its node cost stays there: it moves with the kink's time alone
+//! (in [`smoothed_gradient`] it moves as if the kink were rounded). Of
 //! constraints that depend on each other (two knots at a bound, tied as well) one is dropped: ties outrank kinks, bounds outrank ties.
 
 use crate::error::{Error, Result};
 
 use super::blocks::{BlockSystem, Hessian};
-use super::pieces::{Piece, Side};
+use super::pieces::Side;
 use super::problem::Problem;
 use super::real::Real;
-use super::sensitivity::{self, EdgeGradient, NodeGradient};
+use super::sensitivity::{self, EdgeGradient, NodeGradient, Sides};
 use super::solve::Solution;
 use super::stationarity::{KnotState, SegmentState, runs};
 
@@ -40,6 +41,21 @@ pub struct Gradient<T: Real = f32> {
 ///
 /// Right at a stationary point only: `solution` must have converged.
 pub fn gradient<T: Real>(problem: &Problem<'_, T>, solution: &Solution, loss_gradient: &[f64]) -> Result<Gradient<T>> {
+    smoothed_gradient(problem, solution, loss_gradient, 0.0)
+}
+
+/// [`gradient`] of the same problem with every kink that a knot rests on rounded over `width` seconds: there the slope of
+/// the node cost goes straight from the left one to the right one.
+///
+/// This is what to learn by. Between frames features are interpolated, so warps like to rest on frames, and a knot on a
+/// frame answers to nothing: training by the exact gradient sees ever fewer knots and drifts away. One frame is a good
+/// width; 0 is the exact gradient. Kinks of the 1-norm stay exact: they move with the features.
+pub fn smoothed_gradient<T: Real>(
+    problem: &Problem<'_, T>,
+    solution: &Solution,
+    loss_gradient: &[f64],
+    width: f64,
+) -> Result<Gradient<T>> {
     let m = problem.len();
     if solution.phi.len() != m || loss_gradient.len() != m {
         return Err(Error::invalid("length of the loss gradient", loss_gradient.len(), format!("one per knot: {m}")));
@@ -47,14 +63,20 @@ pub fn gradient<T: Real>(problem: &Problem<'_, T>, solution: &Solution, loss_gra
     if let Some(i) = loss_gradient.iter().position(|v| !v.is_finite()) {
         return Err(Error::invalid(format!("loss gradient of knot {i}"), loss_gradient[i], "finite"));
     }
-    let local = Local::new(problem, &solution.phi);
+    if !(width.is_finite() && width >= 0.0) {
+        return Err(Error::invalid("width of rounded kinks", width, "0 or above, in seconds"));
+    }
+    let mut local = Local::new(problem, &solution.phi);
+    if width > 0.0 && !problem.nodes.is_absolute() {
+        local.round_kinks(problem, solution, width);
+    }
     let held = Held::new(solution, &local);
     let adjoint = solve_adjoint(&held, &local, loss_gradient);
     let (ties, pins) = held.multipliers(&local.remainder(loss_gradient, &adjoint));
     // Which of two equal limits the objective pushes against: the sign of its own multiplier says.
     let (push_ties, push_pins) = held.multipliers(&local.descent);
     let mut result = Gradient {
-        nodes: sensitivity::nodes(problem, &local.pieces, &solution.phi, &adjoint, &pins, &solution.knots),
+        nodes: sensitivity::nodes(problem, &local.sides, &solution.phi, &adjoint, &pins, &solution.knots),
         edges: sensitivity::edges(problem, &solution.phi, &adjoint),
         slope_min: vec![0.0; m - 1],
         slope_max: vec![0.0; m - 1],
@@ -91,7 +113,7 @@ pub fn gradient<T: Real>(problem: &Problem<'_, T>, solution: &Solution, loss_gra
 
 /// Pieces and derivatives at the optimum.
 struct Local {
-    pieces: Vec<Piece>,
+    sides: Vec<Sides>,
     slope_left: Vec<f64>,
     slope_right: Vec<f64>,
     bend: Vec<f64>,
@@ -103,18 +125,19 @@ struct Local {
 impl Local {
     fn new<T: Real>(problem: &Problem<'_, T>, phi: &[f64]) -> Self {
         let m = phi.len();
-        let pieces: Vec<Piece> = phi.iter().enumerate().map(|(i, &at)| problem.piece(i, at, Side::Right)).collect();
+        let smooth = |(i, &at): (usize, &f64)| Sides::smooth(problem.piece(i, at, Side::Right));
         let mut local = Self {
             slope_left: Vec::with_capacity(m),
             slope_right: Vec::with_capacity(m),
             bend: Vec::with_capacity(m),
             stiffness: Vec::with_capacity(m - 1),
             descent: vec![0.0; m],
-            pieces,
+            sides: phi.iter().enumerate().map(smooth).collect(),
         };
         for (i, &at) in phi.iter().enumerate() {
-            let (_, right, bend) = local.pieces[i].eval(at);
-            let at_end = at <= local.pieces[i].lo;
+            let piece = local.sides[i].right;
+            let (_, right, bend) = piece.eval(at);
+            let at_end = at <= piece.lo;
             let left = if at_end { problem.piece(i, at, Side::Left).eval(at).1 } else { right };
             local.slope_left.push(left);
             local.slope_right.push(right);
@@ -128,6 +151,24 @@ impl Local {
             local.descent[i + 1] += edge.first;
         }
         local
+    }
+
+    /// Rounds the kinks that knots rest on: the steep rise of the slope becomes curvature, and both sides have their share
+    /// in the slope.
+    fn round_kinks<T: Real>(&mut self, problem: &Problem<'_, T>, solution: &Solution, width: f64) {
+        for (i, &at) in solution.phi.iter().enumerate() {
+            let (left, right) = (self.slope_left[i], self.slope_right[i]);
+            if solution.knots[i] != KnotState::Kink || right <= left {
+                continue;
+            }
+            let pull = self.descent[i] - right;
+            // Where on the rounded kink the slope balances the pull of the neighbours.
+            let share = ((-pull - left) / (right - left)).clamp(0.0, 1.0);
+            let before = problem.piece(i, at, Side::Left);
+            let bend_left = before.eval(at).2;
+            self.bend[i] = (1.0 - share) * bend_left + share * self.bend[i] + (right - left) / width;
+            self.sides[i] = Sides { left: Some((before, 1.0 - share)), right_share: share, ..self.sides[i] };
+        }
     }
 
     /// `v − H u`.
@@ -151,7 +192,8 @@ struct Held {
 impl Held {
     /// Keeps at most one pin per tied run, so that what is held is independent.
     fn new(solution: &Solution, local: &Local) -> Self {
-        let mut pinned: Vec<bool> = solution.knots.iter().map(|&k| k != KnotState::Free).collect();
+        let is_pinned = |(&state, sides): (&KnotState, &Sides)| state != KnotState::Free && sides.left.is_none();
+        let mut pinned: Vec<bool> = solution.knots.iter().zip(&local.sides).map(is_pinned).collect();
         let mut tied: Vec<bool> = solution.segments.iter().map(|&s| s != SegmentState::Free).collect();
         for run in runs(&solution.segments) {
             let bound = |i: usize| !matches!(solution.knots[i], KnotState::Free | KnotState::Kink);

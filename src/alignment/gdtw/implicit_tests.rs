@@ -114,6 +114,80 @@ fn free_ends() {
     assert_eq!(count(&solution, &[SegmentState::Free]), M - 1);
 }
 
+/// The slope of a knot's node cost with its kinks rounded over `width`.
+fn rounded_slope(problem: &Problem<'_, f64>, tau: &[f64], knot: usize, at: f64, width: f64) -> f64 {
+    let slope = |side| problem.piece(knot, at, side).eval(at).1;
+    let Some(kink) = tau[1..N - 1].iter().copied().find(|frame| (at - frame).abs() < width / 2.0) else {
+        return slope(Side::Right);
+    };
+    let side = |at: f64, side| problem.piece(knot, at, side).eval(kink).1;
+    let share = (at - kink) / width + 0.5;
+    (1.0 - share) * side(kink, Side::Left) + share * side(kink, Side::Right)
+}
+
+/// The optimum of the problem with rounded kinks, by plain Newton steps from an optimum with sharp ones.
+fn rounded_optimum(problem: &Problem<'_, f64>, tau: &[f64], start: &[f64], width: f64) -> Vec<f64> {
+    let mut phi = start.to_vec();
+    for _ in 0..60 {
+        let slope = |i: usize, at: f64| rounded_slope(problem, tau, i, at, width);
+        let h = 1e-4 * width;
+        let nodes: Vec<f64> = (0..M).map(|i| (slope(i, phi[i] + h) - slope(i, phi[i] - h)) / (2.0 * h)).collect();
+        let mut down: Vec<f64> = (0..M).map(|i| -slope(i, phi[i])).collect();
+        let mut segments = Vec::new();
+        for i in 0..M - 1 {
+            let edge = problem.edge(i, phi[i + 1] - phi[i]);
+            segments.push(edge.second);
+            down[i] += edge.first;
+            down[i + 1] -= edge.first;
+        }
+        let mut step = vec![0.0; M];
+        let mut system = BlockSystem::default();
+        system.group(&[false; M], &[false; M - 1], &[0.0; M]);
+        assert!(system.solve(Hessian { nodes: &nodes, segments: &segments }, &down, 0.0, &mut step));
+        // A quarter of the width at most: a longer step would leap over the rounded kinks.
+        phi.iter_mut().zip(step).for_each(|(at, step)| *at += step.clamp(-0.25 * width, 0.25 * width));
+    }
+    phi
+}
+
+#[test]
+fn knots_on_rounded_kinks_answer_like_the_rounded_problem() {
+    const WIDTH: f64 = 1e-3;
+    let mut setup = Setup::new(8);
+    // Rough features: many knots rest on frames.
+    setup.y.iter_mut().zip(random(N * DIM, 9)).for_each(|(y, noise)| *y += 0.5 * noise);
+    setup.lambda.fill(0.3);
+    let (solution, v) = (setup.solve(), random(M, 18));
+    let on_kinks = solution.knots.iter().filter(|&&state| state == KnotState::Kink).count();
+    assert!(on_kinks >= 3, "{on_kinks}");
+    assert!(solution.segments.iter().all(|&state| state == SegmentState::Free));
+    let found = setup.with(|p| smoothed_gradient(p, &solution, &v, WIDTH).unwrap());
+    let NodeGradient::Features { x, y } = &found.nodes else { unreachable!() };
+    let loss = |setup: &Setup| -> f64 {
+        let phi = setup.with(|p| rounded_optimum(p, &setup.tau, &solution.phi, WIDTH));
+        phi.iter().zip(&v).map(|(p, v)| p * v).sum()
+    };
+    let parts: [(fn(&mut Setup) -> &mut Vec<f64>, &[f64]); 2] = [(|s| &mut s.x, x), (|s| &mut s.y, y)];
+    for (part, gradient) in parts {
+        let scale = gradient.iter().fold(0.0_f64, |a, g| a.max(g.abs()));
+        for (i, &expected) in gradient.iter().enumerate() {
+            let at = |h: f64| {
+                let mut changed = setup.clone();
+                part(&mut changed)[i] += h;
+                loss(&changed)
+            };
+            let difference = (at(1e-6) - at(-1e-6)) / 2e-6;
+            assert!((difference - expected).abs() < 0.02 * scale, "{i}: {difference} {expected}");
+        }
+    }
+    // Exactly on their kinks the same knots answer to nothing.
+    let exact = setup.with(|p| gradient(p, &solution, &v).unwrap());
+    let NodeGradient::Features { x: by_x, .. } = &exact.nodes else { unreachable!() };
+    let kink = solution.knots.iter().position(|&state| state == KnotState::Kink).unwrap();
+    assert!(by_x[kink * DIM..(kink + 1) * DIM].iter().all(|&g| g == 0.0));
+    assert!(x[kink * DIM..(kink + 1) * DIM].iter().any(|&g| g != 0.0));
+}
+
 #[test]
 fn huber_penalty() {
     let mut setup = Setup::new(2);

@@ -77,7 +77,7 @@ mod tempo;
 
 pub use band::{WideningBand, solve_in_band};
 pub use confidence::{ConfidenceModel, ConfidenceParams, KnotConfidence, knot_confidence};
-pub use implicit::{Gradient, gradient};
+pub use implicit::{Gradient, gradient, smoothed_gradient};
 pub use jumps::{Coverage, JumpOption, JumpTaken, Section, Structure, StructureParams, Unfolded, find_structure};
 pub use multiscale::{MultiscaleParams, solve_multiscale};
 pub use newton::KKT_TOLERANCE;

@@ -39,6 +39,13 @@ pub enum NodeCost<'a, T: Real = f32> {
     Table(&'a CostTable<T>),
 }
 
+impl<T: Real> NodeCost<'_, T> {
+    /// Whether differences count by their 1-norm.
+    pub(super) fn is_absolute(&self) -> bool {
+        matches!(self, Self::Features { penalty: Penalty::Absolute, .. })
+    }
+}
+
 /// What it costs to go from one knot to the next, `d = φ_{i+1} − φ_i` later. One entry per segment.
 #[derive(Debug, Clone, PartialEq)]
 pub enum EdgeCost {

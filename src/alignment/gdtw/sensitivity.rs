@@ -44,10 +44,32 @@ pub enum EdgeGradient {
     },
 }
 
+/// The smooth pieces that make up a knot's node cost where it rests: the one to its right, or both sides of a rounded kink,
+/// each with its share.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sides {
+    pub left: Option<(Piece, f64)>,
+    pub right: Piece,
+    pub right_share: f64,
+}
+
+impl Sides {
+    /// A cost without a kink.
+    pub fn smooth(piece: Piece) -> Self {
+        Self { left: None, right: piece, right_share: 1.0 }
+    }
+
+    /// The pieces with their shares.
+    fn shares(&self) -> impl Iterator<Item = (&Piece, f64)> {
+        let left = self.left.iter().map(|(piece, share)| (piece, *share));
+        left.chain([(&self.right, self.right_share)])
+    }
+}
+
 /// Gradient with respect to the node costs, given the response `u` and the multipliers of held knots.
 pub(super) fn nodes<T: Real>(
     problem: &Problem<'_, T>,
-    pieces: &[Piece],
+    sides: &[Sides],
     phi: &[f64],
     u: &[f64],
     pins: &[f64],
@@ -59,18 +81,21 @@ pub(super) fn nodes<T: Real>(
                 FeatureGradient { x: vec![T::default(); x.values().len()], y: vec![T::default(); y.values().len()] };
             for i in 0..phi.len() {
                 if *penalty == Penalty::Absolute {
+                    let frame = sides[i].right.index;
                     if states[i] == KnotState::Kink {
-                        into.add_crossing(x, y, i, phi[i], pieces[i].index, pins[i]);
+                        into.add_crossing(x, y, i, phi[i], frame, pins[i]);
                     } else if u[i] != 0.0 {
-                        into.add_absolute(x, y, i, phi[i], pieces[i].index, u[i] * weights[i]);
+                        into.add_absolute(x, y, i, phi[i], frame, u[i] * weights[i]);
                     }
                 } else if u[i] != 0.0 {
-                    into.add_squared(x, y, i, phi[i], &pieces[i], u[i]);
+                    for (piece, share) in sides[i].shares() {
+                        into.add_squared(x, y, i, phi[i], piece, share * u[i]);
+                    }
                 }
             }
             NodeGradient::Features { x: into.x, y: into.y }
         }
-        NodeCost::Table(table) => NodeGradient::Table(table_gradient(table, pieces, phi, u)),
+        NodeCost::Table(table) => NodeGradient::Table(table_gradient(table, sides, phi, u)),
     }
 }
 
@@ -181,15 +206,16 @@ impl<T: Real> FeatureGradient<T> {
     }
 }
 
-fn table_gradient<T: Real>(table: &CostTable<T>, pieces: &[Piece], phi: &[f64], u: &[f64]) -> Vec<T> {
+fn table_gradient<T: Real>(table: &CostTable<T>, sides: &[Sides], phi: &[f64], u: &[f64]) -> Vec<T> {
     let mut result = vec![T::default(); table.costs().len()];
-    for (i, piece) in pieces.iter().enumerate() {
+    let responses = sides.iter().enumerate().flat_map(|(i, sides)| sides.shares().map(move |side| (i, side)));
+    for (i, (piece, share)) in responses {
         let length = table.row(i).len();
         if u[i] == 0.0 || length == 1 {
             continue;
         }
         let row = &mut result[table.offset(i)..][..length];
-        let value = -u[i] / table.step();
+        let value = -share * u[i] / table.step();
         let k = piece.index;
         match table.interpolation() {
             Interpolation::Linear => {

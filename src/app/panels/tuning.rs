@@ -17,8 +17,8 @@ use crate::config::FeatureKind;
 use crate::training::{Method, WarpLoss};
 
 const METHODS: [(Method, &str); 5] = [
-    (Method::DecDtw(WarpLoss::TimeErr), "DecDTW, TimeErr"),
-    (Method::DecDtw(WarpLoss::TimeDev), "DecDTW, TimeDev"),
+    (Method::decdtw(WarpLoss::TimeErr), "DecDTW, TimeErr"),
+    (Method::decdtw(WarpLoss::TimeDev), "DecDTW, TimeDev"),
     (Method::SoftDtw { gamma: 1.0 }, "Soft-DTW"),
     (Method::AlongTruth, "Along the truth"),
     (Method::Dilate { alpha: 0.0, gamma: 0.1 }, "DILATE"),

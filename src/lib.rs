@@ -15,6 +15,7 @@ pub mod export;
 pub mod extractor;
 pub mod features;
 pub mod job;
+pub mod onset_learning;
 pub mod onset_network;
 pub mod onsets;
 pub mod pipeline;

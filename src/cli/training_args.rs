@@ -63,10 +63,17 @@ pub struct TrainOnsetsArgs {
     /// Pieces whose loss is told after every epoch.
     #[arg(long, value_name = "DATA")]
     pub validation: Option<PathBuf>,
-    /// Passes through the data.
+    /// Passes through the notes.
     #[arg(long, default_value_t = 8, value_name = "N")]
     pub epochs: usize,
-    /// Step size of the optimiser at the beginning; it falls to zero.
+    /// Start from this network instead of listening to single notes first: --epochs does not count then.
+    #[arg(long, value_name = "FILE.safetensors")]
+    pub init: Option<PathBuf>,
+    /// Passes in which the network then learns from the error of the alignment itself. The best one by --validation is kept,
+    /// the network before them included.
+    #[arg(long, default_value_t = 0, value_name = "N", requires = "validation")]
+    pub alignment_passes: usize,
+    /// Step size of the optimiser at the beginning; it falls to zero. In passes through the alignment a tenth of it.
     #[arg(long, default_value_t = 2e-3, value_name = "F")]
     pub learning_rate: f64,
     /// Decides everything that is drawn: the same seed gives the same network.

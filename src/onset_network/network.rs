@@ -45,13 +45,20 @@ impl Convolution {
 /// The network's weights.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OnsetNetwork<F = f32> {
-    pub(super) parameters: Vec<F>,
+    pub(crate) parameters: Vec<F>,
 }
 
 /// What every layer put out, for the way back. Reused from call to call.
 #[derive(Debug, Clone, Default)]
 pub struct Activations<F = f32> {
     pub(super) layers: [Vec<F>; LAYERS.len()],
+}
+
+impl<F> Activations<F> {
+    /// The logits of the last run.
+    pub fn logits(&self) -> &[F] {
+        &self.layers[LAYERS.len() - 1]
+    }
 }
 
 impl<F: Real> OnsetNetwork<F> {

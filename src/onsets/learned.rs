@@ -8,7 +8,7 @@ use crate::onset_network::{Activations, CHANNELS, CONTEXT, Levels, OnsetNetwork}
 /// Frames that are worked out at a time.
 const BLOCK: usize = 64;
 /// Odds below exp(-DOUBT) count for nothing, above they count by their logarithm.
-const DOUBT: f32 = 3.0;
+const DOUBT: f64 = 3.0;
 
 /// The learned evidence of a recording: for each pitch and moment a value that is 0 where no note begins and grows with
 /// the logarithm of the odds that one does.
@@ -45,10 +45,12 @@ impl Learned {
         let mut inputs = vec![0.0; (BLOCK + 2 * CONTEXT) * CHANNELS];
         self.levels.inputs(band, (block * BLOCK) as isize - CONTEXT as isize, &mut inputs);
         let mut activations = Activations::default();
-        self.network.logits(&inputs, &mut activations).iter().map(|logit| softplus(logit + DOUBT)).collect()
+        self.network.logits(&inputs, &mut activations).iter().map(|logit| heard(f64::from(*logit)).0 as f32).collect()
     }
 }
 
-fn softplus(value: f32) -> f32 {
-    value.max(0.0) + (-value.abs()).exp().ln_1p()
+/// What a logit of the network counts as evidence, and the derivative of that.
+pub(crate) fn heard(logit: f64) -> (f64, f64) {
+    let value = logit + DOUBT;
+    (value.max(0.0) + (-value.abs()).exp().ln_1p(), 1.0 / (1.0 + (-value).exp()))
 }

@@ -19,7 +19,9 @@ mod voices;
 
 pub use chord::{Chord, chords};
 pub use evidence::{Evidence, Pattern};
+pub(crate) use learned::heard;
 pub use params::OnsetParams;
+pub(crate) use pattern::of_chords as chord_patterns;
 pub use stage::{Placed, Rough, place};
 pub use support::Support;
 

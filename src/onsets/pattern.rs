@@ -30,7 +30,7 @@ pub(super) fn of_note(chord: &Chord, band: usize, params: &OnsetParams) -> Patte
 }
 
 /// The pattern of each chord.
-pub(super) fn of_chords(chords: &[Chord], times: &[f64], params: &OnsetParams) -> Vec<Pattern> {
+pub(crate) fn of_chords(chords: &[Chord], times: &[f64], params: &OnsetParams) -> Vec<Pattern> {
     (0..chords.len())
         .map(|index| {
             let mut weights = [0.0; SEMITONE_BANDS];

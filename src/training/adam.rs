@@ -84,7 +84,7 @@ impl Adam {
     }
 
     /// How long gradients usually are, by the memory of their squares; `None` before there were enough of them.
-    pub(super) fn usual_length(&self) -> Option<f64> {
+    pub(crate) fn usual_length(&self) -> Option<f64> {
         const ENOUGH: u64 = 10;
         let exponent = self.steps.min(i32::MAX as u64) as i32;
         let square = self.squares.iter().map(|&s| f64::from(s)).sum::<f64>() / (1.0 - self.params.beta2.powi(exponent));
@@ -119,6 +119,15 @@ impl Adam {
             *parameter = (f64::from(*parameter) - learning_rate * step) as f32;
         }
         Ok(())
+    }
+}
+
+/// Scales a gradient down to a length, if it is longer.
+pub(crate) fn shorten(gradient: &mut [f32], longest: f64) {
+    let length = gradient.iter().map(|&g| f64::from(g) * f64::from(g)).sum::<f64>().sqrt();
+    if length > longest {
+        let factor = (longest / length) as f32;
+        gradient.iter_mut().for_each(|g| *g *= factor);
     }
 }
 
@@ -199,5 +208,14 @@ mod tests {
         ] {
             assert!(Adam::new(params, 1).is_err(), "{params:?}");
         }
+    }
+
+    #[test]
+    fn a_long_gradient_is_shortened_and_a_short_one_is_not() {
+        let mut gradient = [3.0, 4.0];
+        shorten(&mut gradient, 10.0);
+        assert_eq!(gradient, [3.0, 4.0]);
+        shorten(&mut gradient, 1.0);
+        assert!((gradient[0] - 0.6).abs() < 1e-6 && (gradient[1] - 0.8).abs() < 1e-6);
     }
 }

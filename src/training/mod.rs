@@ -21,6 +21,7 @@ mod slices;
 mod train_params;
 mod trainer;
 
+pub(crate) use adam::shorten;
 pub use adam::{Adam, AdamParams};
 pub use augmentation::Augmentation;
 pub use batch::{BatchLoss, Networks, SliceBatch, batch_loss};

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use sha2::{Digest, Sha256};
 
-use super::adam::Adam;
+use super::adam::{Adam, shorten};
 use super::batch::{SliceBatch, batch_loss};
 use super::checkpoint::{Checkpoint, EpochRecord, Identity};
 use super::control::Control;
@@ -311,15 +311,6 @@ impl Run<'_> {
         };
         let scores = test_slices(&self.ctx.quiet(), self.data.validation, &setup, &[self.params.method.aligner()])?;
         Ok(scores[0])
-    }
-}
-
-/// Scales a gradient down to a length, if it is longer.
-fn shorten(gradient: &mut [f32], longest: f64) {
-    let length = gradient.iter().map(|&g| f64::from(g) * f64::from(g)).sum::<f64>().sqrt();
-    if length > longest {
-        let factor = (longest / length) as f32;
-        gradient.iter_mut().for_each(|g| *g *= factor);
     }
 }
 

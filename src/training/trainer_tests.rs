@@ -168,12 +168,3 @@ fn a_paused_training_waits_and_can_still_be_cancelled() {
     control.set_paused(false);
     assert!(control.wait(&JobContext::new()).is_ok());
 }
-
-#[test]
-fn a_long_gradient_is_shortened_and_a_short_one_is_not() {
-    let mut gradient = [3.0, 4.0];
-    shorten(&mut gradient, 10.0);
-    assert_eq!(gradient, [3.0, 4.0]);
-    shorten(&mut gradient, 1.0);
-    assert!((gradient[0] - 0.6).abs() < 1e-6 && (gradient[1] - 0.8).abs() < 1e-6);
-}

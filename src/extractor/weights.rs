@@ -37,6 +37,11 @@ pub fn save(extractor: &Extractor, path: &Path) -> Result<()> {
 pub fn load(path: &Path) -> Result<Extractor> {
     let weights_path = path.with_extension("safetensors");
     let card_path = card_path(path);
+    if weights_path.is_file() && !card_path.exists() {
+        let cause = format!("has no card beside it: {} is missing", card_path.display());
+        let remedy = "copy the card, too, or make one from PyTorch weights with `agogic model import`";
+        return Err(Error::unsupported(weights_path, cause, remedy));
+    }
     let card = String::from_utf8(read_limited(&card_path)?)
         .map_err(|_| Error::malformed(&card_path, "is not a model card: it is not text", REMEDY))?;
     from_bytes(&weights_path, &read_limited(&weights_path)?, &card_path, &card)
@@ -242,7 +247,7 @@ mod tests {
     fn a_missing_card_or_missing_weights_are_named() {
         let (_folder, path) = saved();
         std::fs::remove_file(card_path(&path)).unwrap();
-        assert!(message(&path).contains("small.json"));
+        assert!(message(&path).contains("small.json is missing") && message(&path).contains("model import"));
         let (_folder, path) = saved();
         std::fs::remove_file(&path).unwrap();
         assert!(message(&path).contains("small.safetensors"));

@@ -97,7 +97,7 @@ fn check_chain(method: Method) {
 fn the_gradient_of_the_whole_chain_from_features_to_time_error_is_that_of_finite_differences() {
     // The exact gradient: rounded kinks answer where the solution itself stands still.
     for loss in [WarpLoss::TimeErr, WarpLoss::TimeDev] {
-        check_chain(Method::DecDtw { loss, rounding: 0.0 });
+        check_chain(Method::DecDtw { loss, rounding: 0.0, regret: 0.0 });
     }
 }
 

@@ -69,7 +69,7 @@ fn the_layer_has_the_values_and_gradients_of_the_plain_path() {
             performance: Signal::new(&performance_s, y, DIM).unwrap(),
             truth: &truth,
         };
-        let method = Method::DecDtw { loss: WarpLoss::TimeErr, rounding: 0.0 };
+        let method = Method::DecDtw { loss: WarpLoss::TimeErr, rounding: 0.0, regret: 0.0 };
         plain.push(slice_loss(&JobContext::new(), method, 0.1, &slice, &mut Workspace::default()).unwrap());
     }
     assert!(losses.iter().zip(&plain).all(|(a, b)| a.value == b.value));

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::losses::{WarpLoss, warp_loss};
+use super::regret::regret;
 use super::slices::SliceTruth;
 use crate::alignment::Signal;
 use crate::alignment::cost::{self, Band, LocalCost, local_cost};
@@ -13,6 +14,9 @@ use crate::alignment::soft_dtw::{DilateParams, dilate, soft_dtw, squared_euclide
 use crate::error::Result;
 use crate::extractor;
 use crate::job::JobContext;
+
+/// A warp whose mean error is above this is lost: it follows other notes.
+pub const LOST_S: f64 = 0.2;
 
 /// How a network is trained.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -25,6 +29,9 @@ pub enum Method {
         /// How many frames of the recording wide the kinks are rounded for the gradient; 0 for the exact gradient, by which
         /// long trainings drift away. See [`smoothed_gradient`].
         rounding: f64,
+        /// Weight of the [regret](super::regret) by which slices learn that are lost: further off than [`LOST_S`]. 0 lets them
+        /// learn by their error like the others.
+        regret: f64,
     },
     /// The soft-DTW discrepancy.
     SoftDtw {
@@ -53,7 +60,7 @@ impl Method {
 
     /// [`DecDtw`](Self::DecDtw) as it trains best.
     pub const fn decdtw(loss: WarpLoss) -> Self {
-        Self::DecDtw { loss, rounding: 1.0 }
+        Self::DecDtw { loss, rounding: 1.0, regret: 0.1 }
     }
 
     /// The name, as the command line spells it.
@@ -125,7 +132,10 @@ pub fn slice_loss<T: Number>(
     workspace: &mut Workspace,
 ) -> Result<SliceLoss<T>> {
     match method {
-        Method::DecDtw { loss, rounding } => decdtw(ctx, loss, rounding, lambda, slice, workspace),
+        Method::DecDtw { loss, rounding, regret } => {
+            let weights = DecDtwWeights { rounding, regret };
+            decdtw(ctx, loss, weights, lambda, slice, workspace)
+        }
         Method::SoftDtw { gamma } => {
             let soft = soft_dtw(ctx, &costs(ctx, slice)?, gamma)?;
             through_costs(slice, soft.value, &soft.expected_path)
@@ -142,10 +152,16 @@ pub fn slice_loss<T: Number>(
     }
 }
 
+/// How the gradient of a warp's error is made to lead somewhere.
+struct DecDtwWeights {
+    rounding: f64,
+    regret: f64,
+}
+
 fn decdtw<T: Number>(
     ctx: &JobContext,
     loss: WarpLoss,
-    rounding: f64,
+    weights: DecDtwWeights,
     lambda: f64,
     slice: &EncodedSlice<'_, T>,
     workspace: &mut Workspace,
@@ -153,9 +169,22 @@ fn decdtw<T: Number>(
     let problem = Problem::from_signals(slice.score, slice.performance, lambda);
     let solution = solve(ctx, &problem, &SolveOptions::default(), workspace)?;
     let loss = warp_loss(loss, &problem.knots, &solution.phi, slice.truth);
+    if weights.regret > 0.0 && loss.value > LOST_S {
+        let regret = regret(slice.score, slice.performance, lambda, slice.truth, &solution.phi);
+        let weighted = |values: Vec<T>| {
+            let weight = |value: T| <T as extractor::Real>::from_f64(weights.regret * Into::<f64>::into(value));
+            values.into_iter().map(weight).collect()
+        };
+        return Ok(SliceLoss {
+            value: loss.value,
+            score: weighted(regret.score),
+            performance: weighted(regret.performance),
+            lambda: weights.regret * regret.lambda,
+        });
+    }
     let times = slice.performance.times();
     let frame_s = (times[times.len() - 1] - times[0]) / (times.len() - 1) as f64;
-    let gradient = smoothed_gradient(&problem, &solution, &loss.gradient, rounding * frame_s)?;
+    let gradient = smoothed_gradient(&problem, &solution, &loss.gradient, weights.rounding * frame_s)?;
     let NodeGradient::Features { x, y } = gradient.nodes else { unreachable!("the problem was made from features") };
     let EdgeGradient::Slope { lambda, .. } = gradient.edges else {
         unreachable!("the problem was made with a slope cost")

@@ -153,14 +153,19 @@ fn rounded_optimum(problem: &Problem<'_, f64>, tau: &[f64], start: &[f64], width
 #[test]
 fn knots_on_rounded_kinks_answer_like_the_rounded_problem() {
     const WIDTH: f64 = 1e-3;
-    let mut setup = Setup::new(8);
-    // Rough features: many knots rest on frames.
-    setup.y.iter_mut().zip(random(N * DIM, 9)).for_each(|(y, noise)| *y += 0.5 * noise);
-    setup.lambda.fill(0.3);
-    let (solution, v) = (setup.solve(), random(M, 18));
-    let on_kinks = solution.knots.iter().filter(|&&state| state == KnotState::Kink).count();
-    assert!(on_kinks >= 3, "{on_kinks}");
-    assert!(solution.segments.iter().all(|&state| state == SegmentState::Free));
+    // Rough features: many knots rest on frames. Ties would be another matter.
+    let rough = |seed: u64| {
+        let mut setup = Setup::new(seed);
+        setup.y.iter_mut().zip(random(N * DIM, seed + 100)).for_each(|(y, noise)| *y += 0.3 * noise);
+        setup.lambda.fill(0.3);
+        let solution = setup.solve();
+        (setup, solution)
+    };
+    let on_kinks = |solution: &Solution| solution.knots.iter().filter(|&&state| state == KnotState::Kink).count();
+    let untied = |solution: &Solution| count(solution, &[SegmentState::Free]) == M - 1;
+    let found = (0..200).map(rough).find(|(_, solution)| on_kinks(solution) >= 3 && untied(solution));
+    let (setup, solution) = found.expect("one of the problems has knots on kinks");
+    let v = random(M, 18);
     let found = setup.with(|p| smoothed_gradient(p, &solution, &v, WIDTH).unwrap());
     let NodeGradient::Features { x, y } = &found.nodes else { unreachable!() };
     let loss = |setup: &Setup| -> f64 {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::alignment::Warp;
 use crate::config::{AlignerKind, FeatureKind, Refinement, Settings};
 use crate::evaluation::{Metrics, TimeMap, evaluate};
 use crate::result::Alignment;
@@ -50,6 +51,21 @@ impl Kept {
     /// Its tempo at beats of the score: beat and quarter notes per minute, for curves of other recordings to be laid over.
     pub fn tempo_of_beats(&self) -> impl Iterator<Item = (f64, f64)> {
         self.alignment.tempo.iter().map(|point| (point.score_beat, point.beats_per_minute))
+    }
+
+    /// Its curve on the time axis of another recording, stretched so that both begin and end together: where it runs ahead, the
+    /// other one lags behind.
+    pub fn stretched_to(&self, other: &Warp) -> Option<Warp> {
+        let own = &self.alignment.warp;
+        let (first, last) = (own.score_s()[0], own.score_s()[own.score_s().len() - 1]);
+        let (begin, end) = (own.at(first), own.at(last));
+        let (other_begin, other_end) = (other.at(first), other.at(last));
+        let stretch = (other_end - other_begin) / (end - begin);
+        if !stretch.is_finite() || stretch <= 0.0 {
+            return None;
+        }
+        let times = own.performance_s().iter().map(|time| other_begin + stretch * (time - begin)).collect();
+        Warp::new(own.score_s().to_vec(), times).ok()
     }
 
     /// The middle of its tempi.

@@ -1,6 +1,8 @@
 //! The real window, driven without a screen.
 
+mod dialogs;
 mod panels;
+mod snapshots;
 mod soak;
 
 use std::cell::RefCell;

@@ -1,6 +1,6 @@
 //! Alignments of the piece that were kept: their curves, their figures, and which one is compared with.
 
-use eframe::egui::{self, Frame, Margin, RichText, Sense, Stroke, Ui, vec2};
+use eframe::egui::{self, Color32, Frame, Grid, Margin, RichText, Sense, Stroke, Ui, vec2};
 
 use super::side::{compact, heading, soft};
 use crate::app::command::Command;
@@ -8,6 +8,7 @@ use crate::app::compare::Kept;
 use crate::app::state::AppState;
 use crate::app::system_dialog::Question;
 use crate::app::theme::{self, Palette};
+use crate::app::view_model::Solution;
 use crate::evaluation::Metrics;
 
 /// Draws the part.
@@ -24,7 +25,6 @@ pub fn compare_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
             ui.label(RichText::new("Shown now").family(theme::strong_family()));
         });
         soft(ui, crate::app::compare::describe(&solution.alignment.settings));
-        figures(ui, solution.metrics.as_ref(), None);
         let hint = "Keeps this alignment here, so that another one (other features, another aligner, corrected, \
                     fine-tuned) can be laid over it.";
         if ui.button("Keep for comparison").on_hover_text(hint).clicked() {
@@ -41,6 +41,10 @@ pub fn compare_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     for (index, kept) in state.kept.iter().enumerate() {
         let same = state.piece.as_ref().is_some_and(|piece| kept.is_of(&piece.recording_name));
         kept_ui(ui, index, kept, same, commands);
+    }
+    if state.reference.is_some() || !state.kept.is_empty() {
+        ui.add_space(8.0);
+        table_ui(ui, state, solution);
     }
     ui.add_space(10.0);
     ui.separator();
@@ -62,9 +66,7 @@ fn kept_ui(ui: &mut Ui, index: usize, kept: &Kept, same_recording: bool, command
                 commands.push(Command::RenameKept(index, name));
             }
         });
-        if same_recording {
-            figures(ui, kept.metrics.as_ref(), kept.apart_ms);
-        } else {
+        if !same_recording {
             let (name, tempo) = (&kept.alignment.provenance.recording.name, kept.median_tempo());
             soft(ui, format!("Another recording, {name}: about {tempo:.0} quarter notes a minute"));
         }
@@ -129,25 +131,53 @@ fn swatch(ui: &mut Ui, colour: egui::Color32, on: bool) -> egui::Response {
     response
 }
 
-fn figures(ui: &mut Ui, metrics: Option<&Metrics>, apart_ms: Option<f64>) {
-    let mut cells = Vec::new();
-    if let Some(metrics) = metrics {
-        cells.push(("TimeErr", format!("{:.1} ms", metrics.time_err_ms)));
-        cells.push(("TimeDev", format!("{:.1} ms", metrics.time_dev_ms)));
-        cells.push(("≤ 50 ms", format!("{:.1} %", metrics.within_50_pct)));
-    }
-    if let Some(apart) = apart_ms {
-        cells.push(("apart", format!("{apart:.1} ms")));
-    }
+const COLUMNS: [(&str, &str); 4] = [
+    ("TimeErr", "Mean distance from the reference over the score, in milliseconds."),
+    ("TimeDev", "Root of the mean squared distance, in milliseconds: large errors weigh more."),
+    ("≤ 50 ms", "Share of onsets that are this near to the reference, in per cent."),
+    ("Apart", "Mean distance from the alignment shown now, in milliseconds."),
+];
+const CELL: f32 = 46.0;
+
+/// All alignments with their figures, a row each.
+fn table_ui(ui: &mut Ui, state: &AppState, solution: &Solution) {
     let palette = Palette::of(ui);
-    ui.horizontal_wrapped(|ui| {
-        for (name, value) in cells {
-            ui.vertical(|ui| {
-                ui.set_width(56.0);
-                ui.spacing_mut().item_spacing.y = 1.0;
-                ui.label(RichText::new(name).small().color(palette.soft_ink));
-                ui.label(RichText::new(value).size(12.0).family(theme::strong_family()));
-            });
+    Grid::new("figures").num_columns(COLUMNS.len() + 1).spacing(vec2(4.0, 5.0)).min_col_width(CELL).show(ui, |ui| {
+        ui.label("");
+        for (name, hint) in COLUMNS {
+            cell(ui, RichText::new(name).small().color(palette.soft_ink)).on_hover_text(hint);
+        }
+        ui.end_row();
+        row_ui(ui, (palette.wave_core, "Shown now"), solution.metrics.as_ref(), None);
+        for (index, kept) in state.kept.iter().enumerate() {
+            row_ui(ui, (palette.series(index), &kept.name), kept.metrics.as_ref(), kept.apart_ms);
         }
     });
+}
+
+fn row_ui(ui: &mut Ui, (colour, name): (Color32, &str), metrics: Option<&Metrics>, apart_ms: Option<f64>) {
+    ui.horizontal(|ui| {
+        ui.set_width((ui.available_width() - 4.0 * (CELL + 4.0)).max(64.0));
+        ui.spacing_mut().item_spacing.x = 4.0;
+        let (rect, _) = ui.allocate_exact_size(vec2(10.0, 14.0), Sense::hover());
+        ui.painter().rect_filled(egui::Rect::from_center_size(rect.center(), vec2(8.0, 8.0)), 2.0, colour);
+        ui.add(egui::Label::new(RichText::new(name).size(12.0)).truncate()).on_hover_text(name);
+    });
+    let values = [
+        metrics.map(|metrics| metrics.time_err_ms),
+        metrics.map(|metrics| metrics.time_dev_ms),
+        metrics.map(|metrics| metrics.within_50_pct),
+        apart_ms,
+    ];
+    for value in values {
+        let text = value.map_or_else(|| "–".to_owned(), |value| format!("{value:.1}"));
+        let strong = RichText::new(text).size(12.0).family(theme::strong_family());
+        cell(ui, strong);
+    }
+    ui.end_row();
+}
+
+fn cell(ui: &mut Ui, text: RichText) -> egui::Response {
+    let right = egui::Layout::right_to_left(egui::Align::Center);
+    ui.allocate_ui_with_layout(vec2(CELL, 18.0), right, |ui| ui.label(text)).inner
 }

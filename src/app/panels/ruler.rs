@@ -9,14 +9,14 @@ use crate::app::state::AppState;
 use crate::app::theme::{self, Palette};
 
 /// Height of the ruler.
-const HEIGHT: f32 = 38.0;
+pub const RULER_HEIGHT: f32 = 38.0;
 /// Numbers of bars are at least this far apart.
 const BAR_ROOM: f32 = 36.0;
 
 /// Draws the ruler. A click moves the playhead, a drag marks a stretch to repeat.
 pub fn ruler_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     let palette = Palette::of(ui);
-    let (whole, _) = ui.allocate_exact_size(vec2(ui.available_width(), HEIGHT), Sense::hover());
+    let (whole, _) = ui.allocate_exact_size(vec2(ui.available_width(), RULER_HEIGHT), Sense::hover());
     let plot = Rect::from_min_max(pos2(whole.left() + GUTTER, whole.top()), whole.max);
     let response = ui.allocate_rect(plot, Sense::click_and_drag()).on_hover_cursor(CursorIcon::Text);
     response.widget_info(|| WidgetInfo::labeled(Role::Canvas, true, "Ruler: click to move the playhead, drag to mark"));

@@ -110,6 +110,32 @@ pub fn describe(settings: &Settings) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::result::{MediaInfo, Provenance};
+
+    #[test]
+    fn another_recording_begins_and_ends_with_this_one_and_differs_between() {
+        let warp = |times: [f64; 3]| Warp::new(vec![0.0, 10.0, 20.0], times.to_vec()).unwrap();
+        let media = MediaInfo { name: "other".to_owned(), duration_s: 50.0 };
+        let alignment = Alignment {
+            warp: warp([5.0, 30.0, 45.0]),
+            notes: Vec::new(),
+            tempo: Vec::new(),
+            confidence: 1.0,
+            warnings: Vec::new(),
+            settings: Settings::default(),
+            provenance: Provenance {
+                program: String::new(),
+                recording: media.clone(),
+                score: media,
+                soundfont: String::new(),
+                extractor: None,
+            },
+            search: None,
+        };
+        let laid_over =
+            Kept::new("other".to_owned(), Arc::new(alignment)).stretched_to(&warp([1.0, 11.0, 21.0])).unwrap();
+        assert_eq!(laid_over.performance_s(), [1.0, 13.5, 21.0]);
+    }
 
     #[test]
     fn names_tell_settings_apart() {

@@ -175,7 +175,7 @@ impl Window {
 
     fn paint(&mut self, ui: &mut Ui, commands: &mut Vec<Command>) {
         // Where panes are is the dock's own business, like the place of a scroll bar: it is not changed by commands.
-        let mut layout = std::mem::replace(&mut self.state.preferences.layout, egui_tiles::Tree::empty(egui::Id::NULL));
+        let mut layout = self.state.preferences.layout.clone();
         shell::window_ui(ui, &self.state, &mut layout, commands);
         self.state.preferences.layout = layout;
         let ctx = ui.ctx().clone();

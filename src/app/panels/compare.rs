@@ -137,12 +137,13 @@ const COLUMNS: [(&str, &str); 4] = [
     ("≤ 50 ms", "Share of onsets that are this near to the reference, in per cent."),
     ("Apart", "Mean distance from the alignment shown now, in milliseconds."),
 ];
-const CELL: f32 = 46.0;
+const CELL: f32 = 43.0;
+const GAP: f32 = 2.0;
 
 /// All alignments with their figures, a row each.
 fn table_ui(ui: &mut Ui, state: &AppState, solution: &Solution) {
     let palette = Palette::of(ui);
-    Grid::new("figures").num_columns(COLUMNS.len() + 1).spacing(vec2(4.0, 5.0)).min_col_width(CELL).show(ui, |ui| {
+    Grid::new("figures").num_columns(COLUMNS.len() + 1).spacing(vec2(GAP, 5.0)).min_col_width(CELL).show(ui, |ui| {
         ui.label("");
         for (name, hint) in COLUMNS {
             cell(ui, RichText::new(name).small().color(palette.soft_ink)).on_hover_text(hint);
@@ -157,7 +158,7 @@ fn table_ui(ui: &mut Ui, state: &AppState, solution: &Solution) {
 
 fn row_ui(ui: &mut Ui, (colour, name): (Color32, &str), metrics: Option<&Metrics>, apart_ms: Option<f64>) {
     ui.horizontal(|ui| {
-        ui.set_width((ui.available_width() - 4.0 * (CELL + 4.0)).max(64.0));
+        ui.set_width((ui.available_width() - COLUMNS.len() as f32 * (CELL + GAP)).max(64.0));
         ui.spacing_mut().item_spacing.x = 4.0;
         let (rect, _) = ui.allocate_exact_size(vec2(10.0, 14.0), Sense::hover());
         ui.painter().rect_filled(egui::Rect::from_center_size(rect.center(), vec2(8.0, 8.0)), 2.0, colour);

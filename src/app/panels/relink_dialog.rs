@@ -1,6 +1,6 @@
 //! Asking for a file of a session that was not found.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use eframe::egui::{self, Ui};
 
@@ -17,7 +17,7 @@ pub(super) fn relink_ui(ui: &mut Ui, reopened: &Reopened, commands: &mut Vec<Com
     ui.set_width(520.0);
     let name = file_name(&missing.was);
     match &reopened.different {
-        Some(file) => different_ui(ui, &name, file, commands),
+        Some(file) => different_ui(ui, reopened, &name, file, commands),
         None => missing_ui(ui, reopened, &missing, &name, commands),
     }
 }
@@ -54,7 +54,7 @@ fn missing_ui(ui: &mut Ui, reopened: &Reopened, missing: &Missing, name: &str, c
     });
 }
 
-fn different_ui(ui: &mut Ui, name: &str, file: &std::path::Path, commands: &mut Vec<Command>) {
+fn different_ui(ui: &mut Ui, reopened: &Reopened, name: &str, file: &Path, commands: &mut Vec<Command>) {
     ui.heading("Another file?");
     ui.label(format!(
         "{} does not hold what {name} held when the session was saved. Fixed onsets may be at the wrong places in it.",
@@ -65,8 +65,10 @@ fn different_ui(ui: &mut Ui, name: &str, file: &std::path::Path, commands: &mut 
         if main_button(ui, "Use it anyway", true) {
             commands.push(Command::Relink { file: file.to_owned(), confirmed: true });
         }
-        if ui.button("Find another…").clicked() {
-            commands.push(Command::Ask(Question::Missing(name.to_owned())));
+        if ui.button("Choose another").clicked() {
+            let mut again = reopened.clone();
+            again.different = None;
+            commands.push(Command::Show(Dialog::Relink(Box::new(again))));
         }
         if ui.button("Cancel").clicked() {
             commands.push(Command::CloseDialog);

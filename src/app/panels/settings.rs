@@ -15,11 +15,14 @@ const FEATURES: [(FeatureKind, &str); 3] =
 const ALIGNERS: [(AlignerKind, &str); 2] =
     [(AlignerKind::Gdtw, "Continuous (GDTW)"), (AlignerKind::Dtw, "Classic (DTW)")];
 
+/// Width of the names before the controls, so that all controls stand in one column.
+const LABELS: f32 = 58.0;
+
 /// Draws the settings.
 pub fn settings_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     heading(ui, "Settings");
     let mut settings = state.settings.clone();
-    Grid::new("settings").num_columns(2).spacing(vec2(12.0, 8.0)).show(ui, |ui| {
+    Grid::new("settings").num_columns(2).min_col_width(LABELS).spacing(vec2(12.0, 8.0)).show(ui, |ui| {
         label(
             ui,
             "Features",
@@ -75,7 +78,7 @@ pub fn settings_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     buttons_ui(ui, state, commands);
     ui.add_space(14.0);
     heading(ui, "Playback");
-    Grid::new("playback").num_columns(2).spacing(vec2(12.0, 8.0)).show(ui, |ui| {
+    Grid::new("playback").num_columns(2).min_col_width(LABELS).spacing(vec2(12.0, 8.0)).show(ui, |ui| {
         label(ui, "Device", "Where sound goes. If it is not connected, the system's own choice is used.");
         device_ui(ui, state, commands);
         ui.end_row();

@@ -316,7 +316,11 @@ fn outcome_ui(ui: &mut Ui, tuning: &Tuning, outcome: &Outcome, commands: &mut Ve
             }
             ui.end_row();
             for piece in &outcome.pieces {
-                ui.add_sized(vec2(118.0, 18.0), egui::Label::new(&piece.name).truncate());
+                let left = egui::Layout::left_to_right(egui::Align::Center);
+                ui.allocate_ui_with_layout(vec2(118.0, 18.0), left, |ui| {
+                    ui.set_min_width(118.0);
+                    ui.add(egui::Label::new(&piece.name).truncate()).on_hover_text(&piece.name);
+                });
                 let cell = |value: Option<f64>| value.map_or("too short".to_owned(), |ms| format!("{ms:.1} ms"));
                 ui.label(cell(piece.before_ms));
                 ui.label(RichText::new(cell(piece.after_ms)).family(theme::strong_family()));

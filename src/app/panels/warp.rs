@@ -36,7 +36,11 @@ pub fn warp_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         curve::dashed(&canvas, &axis.points(&canvas, &ghost.alignment.warp), Stroke::new(1.2, canvas.palette.ghost));
     }
     if let Some(reference) = &state.reference {
-        curve::solid(&canvas, axis.map_points(&canvas, &reference.times), Stroke::new(3.0, canvas.palette.reference));
+        curve::solid(
+            &canvas,
+            axis.map_points(&canvas, &reference.times),
+            Stroke::new(5.0, canvas.palette.reference.gamma_multiply(0.55)),
+        );
     }
     for (index, kept) in state.kept.iter().enumerate().filter(|(_, kept)| kept.shown) {
         let stroke = Stroke::new(1.5, canvas.palette.series(index));
@@ -91,7 +95,8 @@ fn paint_legend(canvas: &Canvas, state: &AppState, piece: &Piece) {
         let stretched = if kept.is_of(&piece.recording_name) { "" } else { ", stretched to this length" };
         entries.push((palette.series(index), format!("{}{stretched}", kept.name)));
     }
-    if state.solution.as_ref().is_some_and(|solution| solution.alignment.search.is_some()) {
+    let search = state.solution.as_ref().and_then(|solution| solution.alignment.search.as_ref());
+    if search.is_some_and(|search| can_be_seen(canvas, search)) {
         entries.push((search_colour(palette), "searched".to_owned()));
     }
     let place = canvas.plot.left_top() + vec2(12.0, 10.0);
@@ -107,8 +112,16 @@ fn search_colour(palette: &Palette) -> Color32 {
     palette.accent.gamma_multiply(0.35)
 }
 
+/// A band that is hardly wider than the curve is left out.
+fn can_be_seen(canvas: &Canvas, search: &SearchBand) -> bool {
+    canvas.seconds(6.0) < search.radius_s
+}
+
 /// Where the curve was looked for: very faint, with hairlines at its edges.
 fn paint_search_band(canvas: &Canvas, axis: &Axis, search: &SearchBand) {
+    if !can_be_seen(canvas, search) {
+        return;
+    }
     let colour = canvas.palette.accent;
     let knots = search.centre.score_s();
     let first = knots.partition_point(|&s| s < axis.low_s).saturating_sub(1);

@@ -153,13 +153,13 @@ const FRAMES: usize = 3;
 /// Paints off the screen what the window of `ctx` would show.
 pub fn draw(ctx: &Context, state: &AppState, options: &PictureOptions) -> Drawing {
     let aside = Context::default();
-    theme::install(&aside);
     let zoom = ctx.zoom_factor();
     let dark = ctx.theme() == egui::Theme::Dark;
     // What is folded open, how wide the side panel is, how far lists are scrolled.
     let mut memory = ctx.memory(Clone::clone);
     panels::forget_spectrum_tiles(&mut memory.data);
     aside.memory_mut(|aside| *aside = memory);
+    theme::install(&aside);
     aside.set_theme(if dark { egui::Theme::Dark } else { egui::Theme::Light });
     let [width, height] = options.size.map(|side| side as f32 / zoom);
     let mut layout = match options.area {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use eframe::egui::epaint::{
     CircleShape, ClippedShape, ColorMode, PathShape, RectShape, Shape, StrokeKind, TextShape, TextureId,
 };
-use eframe::egui::{Color32, ColorImage, FontFamily, Mesh, Pos2, Rect, Stroke};
+use eframe::egui::{Color32, ColorImage, FontFamily, Mesh, Pos2, Rect, Stroke, vec2};
 
 use super::png::rgba_png;
 use super::raster::Textures;
@@ -16,8 +16,13 @@ use crate::error::Result;
 pub fn svg(size: [u32; 2], zoom: f32, shapes: &[ClippedShape], textures: &Textures) -> Result<Vec<u8>> {
     let [width, height] = size;
     let mut page = Page { text: String::new(), clips: Vec::new(), textures };
+    let whole = Rect::from_min_size(Pos2::ZERO, vec2(width as f32 / zoom, height as f32 / zoom));
     for ClippedShape { clip_rect, shape, .. } in shapes {
-        let clip = page.clip(*clip_rect);
+        let clip = clip_rect.intersect(whole);
+        if !clip.is_positive() {
+            continue;
+        }
+        let clip = page.clip(clip);
         let from = page.text.len();
         page.shape(shape)?;
         if page.text.len() > from {
@@ -32,8 +37,8 @@ pub fn svg(size: [u32; 2], zoom: f32, shapes: &[ClippedShape], textures: &Textur
     let head = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
          viewBox=\"0 0 {} {}\">\n<defs>{clips}</defs>\n",
-        number(width as f32 / zoom),
-        number(height as f32 / zoom),
+        number(whole.width()),
+        number(whole.height()),
     );
     Ok(format!("{head}{}</svg>\n", page.text).into_bytes())
 }

@@ -77,6 +77,11 @@ pub(super) fn open_recent(state: &mut AppState, services: &mut Services, recent:
 }
 
 pub(super) fn open(state: &mut AppState, services: &mut Services, paths: Vec<PathBuf>) {
+    // A file that is dropped while one is asked for is the answer.
+    if let (Some(Dialog::Relink(_)), [file]) = (&state.dialog, paths.as_slice()) {
+        relink::offer(state, services, file.clone(), false);
+        return;
+    }
     state.dialog = None;
     let of_role = |role| paths.iter().rfind(|path| role_of(path) == role).cloned();
     let (session, reference) = (of_role(FileRole::Session), of_role(FileRole::Reference));

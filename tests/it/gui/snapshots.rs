@@ -11,7 +11,7 @@ use super::{Bench, folder};
 
 /// Stored pictures are this much smaller than the window, so that they are light.
 const SMALLER: usize = 2;
-const SIZE: [u32; 2] = [1120, 720];
+const SIZE: [u32; 2] = [1040, 680];
 /// Values of a channel that differ by more than this are seen.
 const SEEN: u8 = 24;
 /// How many pixels may be seen to differ, as a share.

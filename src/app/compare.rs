@@ -36,6 +36,12 @@ impl Kept {
         self.alignment.provenance.recording.name == name
     }
 
+    /// Its name beside alignments of the recording called `recording`: with its own recording, if that is another one.
+    pub fn label(&self, recording: &str) -> String {
+        let own = &self.alignment.provenance.recording.name;
+        if own == recording || self.name.contains(own) { self.name.clone() } else { format!("{own}, {}", self.name) }
+    }
+
     /// Measures it anew against the reference and the alignment that is shown, if it is of the same recording.
     pub fn measure(&mut self, piece: &Piece, reference: Option<&Reference>, shown: Option<&Alignment>) {
         (self.metrics, self.apart_ms) = (None, None);
@@ -132,9 +138,10 @@ mod tests {
             },
             search: None,
         };
-        let laid_over =
-            Kept::new("other".to_owned(), Arc::new(alignment)).stretched_to(&warp([1.0, 11.0, 21.0])).unwrap();
+        let kept = Kept::new("Onsets".to_owned(), Arc::new(alignment));
+        let laid_over = kept.stretched_to(&warp([1.0, 11.0, 21.0])).unwrap();
         assert_eq!(laid_over.performance_s(), [1.0, 13.5, 21.0]);
+        assert_eq!((kept.label("this").as_str(), kept.label("other").as_str()), ("other, Onsets", "Onsets"));
     }
 
     #[test]

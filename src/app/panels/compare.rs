@@ -131,51 +131,87 @@ fn swatch(ui: &mut Ui, colour: egui::Color32, on: bool) -> egui::Response {
     response
 }
 
-const COLUMNS: [(&str, &str); 4] = [
-    ("TimeErr", "Mean distance from the reference over the score, in milliseconds."),
-    ("TimeDev", "Root of the mean squared distance, in milliseconds: large errors weigh more."),
-    ("≤ 50 ms", "Share of onsets that are this near to the reference, in per cent."),
-    ("Apart", "Mean distance from the alignment shown now, in milliseconds."),
+/// A column of the table: its name, what it means, how it is written.
+type Column = (&'static str, &'static str, fn(&Figures) -> Option<String>);
+
+const AGAINST_REFERENCE: [Column; 3] = [
+    ("TimeErr", "Mean distance from the reference over the score, in milliseconds.", |figures| {
+        figures.metrics.map(|metrics| format!("{:.1}", metrics.time_err_ms))
+    }),
+    ("TimeDev", "Root of the mean squared distance, in milliseconds: large errors weigh more.", |figures| {
+        figures.metrics.map(|metrics| format!("{:.1}", metrics.time_dev_ms))
+    }),
+    ("≤ 50 ms", "Share of onsets that are this near to the reference, in per cent.", |figures| {
+        figures.metrics.map(|metrics| format!("{:.1}", metrics.within_50_pct))
+    }),
 ];
-const CELL: f32 = 43.0;
-const GAP: f32 = 2.0;
+const ALWAYS: [Column; 2] = [
+    ("Apart", "Mean distance from the alignment shown now, in milliseconds.", |figures| {
+        figures.apart_ms.map(|apart| format!("{apart:.1}"))
+    }),
+    ("Tempo", "The middle of its tempi, in quarter notes a minute.", |figures| Some(format!("{:.0}", figures.tempo))),
+];
+const CELL: f32 = 42.0;
+const GAP: f32 = 3.0;
+
+/// A row of the table.
+struct Figures {
+    colour: Color32,
+    name: String,
+    metrics: Option<Metrics>,
+    apart_ms: Option<f64>,
+    tempo: f64,
+}
 
 /// All alignments with their figures, a row each.
 fn table_ui(ui: &mut Ui, state: &AppState, solution: &Solution) {
     let palette = Palette::of(ui);
-    Grid::new("figures").num_columns(COLUMNS.len() + 1).spacing(vec2(GAP, 5.0)).min_col_width(CELL).show(ui, |ui| {
-        ui.label("");
-        for (name, hint) in COLUMNS {
-            cell(ui, RichText::new(name).small().color(palette.soft_ink)).on_hover_text(hint);
+    let recording = state.piece.as_ref().map_or("", |piece| &piece.recording_name);
+    let now = Figures {
+        colour: palette.wave_core,
+        name: "Shown now".to_owned(),
+        metrics: solution.metrics,
+        apart_ms: None,
+        tempo: solution.median_tempo,
+    };
+    let kept = state.kept.iter().enumerate().map(|(index, kept)| Figures {
+        colour: palette.series(index),
+        name: kept.label(recording),
+        metrics: kept.metrics,
+        apart_ms: kept.apart_ms,
+        tempo: kept.median_tempo(),
+    });
+    let columns: Vec<Column> = match &state.reference {
+        Some(_) => AGAINST_REFERENCE.into_iter().chain([ALWAYS[0]]).collect(),
+        None => ALWAYS.to_vec(),
+    };
+    let names = (ui.available_width() - columns.len() as f32 * (CELL + GAP)).max(64.0);
+    Grid::new("figures").num_columns(columns.len() + 1).spacing(vec2(GAP, 5.0)).min_col_width(CELL).show(ui, |ui| {
+        ui.allocate_exact_size(vec2(names, 16.0), Sense::hover());
+        for (name, hint, _) in &columns {
+            cell(ui, RichText::new(*name).size(10.0).color(palette.soft_ink)).on_hover_text(*hint);
         }
         ui.end_row();
-        row_ui(ui, (palette.wave_core, "Shown now"), solution.metrics.as_ref(), None);
-        for (index, kept) in state.kept.iter().enumerate() {
-            row_ui(ui, (palette.series(index), &kept.name), kept.metrics.as_ref(), kept.apart_ms);
+        for figures in std::iter::once(now).chain(kept) {
+            name_ui(ui, &figures, names);
+            for (_, _, written) in &columns {
+                let text = written(&figures).unwrap_or_else(|| "–".to_owned());
+                cell(ui, RichText::new(text).size(12.0).family(theme::strong_family()));
+            }
+            ui.end_row();
         }
     });
 }
 
-fn row_ui(ui: &mut Ui, (colour, name): (Color32, &str), metrics: Option<&Metrics>, apart_ms: Option<f64>) {
-    ui.horizontal(|ui| {
-        ui.set_width((ui.available_width() - COLUMNS.len() as f32 * (CELL + GAP)).max(64.0));
+fn name_ui(ui: &mut Ui, figures: &Figures, width: f32) {
+    let left = egui::Layout::left_to_right(egui::Align::Center);
+    ui.allocate_ui_with_layout(vec2(width, 18.0), left, |ui| {
+        ui.set_width(width);
         ui.spacing_mut().item_spacing.x = 4.0;
-        let (rect, _) = ui.allocate_exact_size(vec2(10.0, 14.0), Sense::hover());
-        ui.painter().rect_filled(egui::Rect::from_center_size(rect.center(), vec2(8.0, 8.0)), 2.0, colour);
-        ui.add(egui::Label::new(RichText::new(name).size(12.0)).truncate()).on_hover_text(name);
+        let (rect, _) = ui.allocate_exact_size(vec2(8.0, 14.0), Sense::hover());
+        ui.painter().rect_filled(egui::Rect::from_center_size(rect.center(), vec2(8.0, 8.0)), 2.0, figures.colour);
+        ui.add(egui::Label::new(RichText::new(&figures.name).size(12.0)).truncate()).on_hover_text(&figures.name);
     });
-    let values = [
-        metrics.map(|metrics| metrics.time_err_ms),
-        metrics.map(|metrics| metrics.time_dev_ms),
-        metrics.map(|metrics| metrics.within_50_pct),
-        apart_ms,
-    ];
-    for value in values {
-        let text = value.map_or_else(|| "–".to_owned(), |value| format!("{value:.1}"));
-        let strong = RichText::new(text).size(12.0).family(theme::strong_family());
-        cell(ui, strong);
-    }
-    ui.end_row();
 }
 
 fn cell(ui: &mut Ui, text: RichText) -> egui::Response {

@@ -93,7 +93,7 @@ fn paint_legend(canvas: &Canvas, state: &AppState, piece: &Piece) {
     }
     for (index, kept) in state.kept.iter().enumerate().filter(|(_, kept)| kept.shown) {
         let stretched = if kept.is_of(&piece.recording_name) { "" } else { ", stretched to this length" };
-        entries.push((palette.series(index), format!("{}{stretched}", kept.name)));
+        entries.push((palette.series(index), format!("{}{stretched}", kept.label(&piece.recording_name))));
     }
     let search = state.solution.as_ref().and_then(|solution| solution.alignment.search.as_ref());
     if search.is_some_and(|search| can_be_seen(canvas, search)) {

@@ -51,6 +51,34 @@ pub struct Provenance {
     pub extractor: Option<String>,
 }
 
+/// Where an alignment was looked for: how far it could stray from the rough start.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SearchBand {
+    /// The middle, as score seconds to performance seconds.
+    pub centre: Warp,
+    /// How far to either side it reached at first, in performance seconds; where the path touched the edge it was widened.
+    pub radius_s: f64,
+}
+
+impl SearchBand {
+    /// A band round a curve, of which a knot every now and then is enough.
+    pub fn round(centre: &Warp, radius_s: f64) -> Self {
+        const KNOT_EVERY_S: f64 = 0.5;
+        let (scores, times) = (centre.score_s(), centre.performance_s());
+        let last = scores.len() - 1;
+        let mut kept = vec![0];
+        for index in 1..last {
+            if scores[index] - scores[kept[kept.len() - 1]] >= KNOT_EVERY_S {
+                kept.push(index);
+            }
+        }
+        kept.push(last);
+        let of = |values: &[f64]| kept.iter().map(|&index| values[index]).collect();
+        let thinned = Warp::new(of(scores), of(times));
+        Self { centre: thinned.unwrap_or_else(|_| centre.clone()), radius_s }
+    }
+}
+
 /// A finished alignment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Alignment {
@@ -68,4 +96,22 @@ pub struct Alignment {
     pub settings: Settings,
     /// The files and programs it was made from.
     pub provenance: Provenance,
+    /// Where it was looked for, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<SearchBand>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_band_keeps_its_ends_and_is_no_heavier_than_it_must_be() {
+        let knots: Vec<f64> = (0..=1000).map(|k| f64::from(k) * 0.01).collect();
+        let warp = Warp::new(knots.clone(), knots.iter().map(|s| 2.0 * s).collect()).unwrap();
+        let band = SearchBand::round(&warp, 1.0);
+        assert!(band.centre.score_s().len() <= 22, "{}", band.centre.score_s().len());
+        assert!((band.centre.at(0.0) - 0.0).abs() < 1e-9 && (band.centre.at(10.0) - 20.0).abs() < 1e-9);
+        assert!((band.centre.at(3.33) - 6.66).abs() < 1e-9);
+    }
 }

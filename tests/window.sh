@@ -1,6 +1,6 @@
 #!/bin/sh
 # Drives the real window as a user would, on a virtual display: files as arguments, keys, a drag, export, picture, session,
-# quit. Without a display the program must say what to do instead.
+# files that moved, quit. Without a display the program must say what to do instead.
 #   tests/window.sh [FOLDER]                         builds the program, tests it, leaves screenshots in FOLDER
 #   AGOGIC=path/to/agogic tests/window.sh [FOLDER]   tests that one
 set -eu
@@ -135,6 +135,19 @@ inside() {
     keys space ctrl+q
     expect_end
     say "the session came back"
+
+    mkdir "$WORK/moved"
+    mv "$WORK/performance.ogg" "$WORK/score.mid" "$WORK/moved"
+    open_window "$WORK/performance.agogic"
+    title_has performance.agogic && fail "a session whose recording is missing was opened"
+    picture missing
+    keys Tab
+    xdotool type --delay 30 "$WORK/moved/performance.ogg"
+    keys Return
+    eventually title_has performance.agogic || fail "the recording that was moved was not taken"
+    keys ctrl+q
+    expect_end
+    say "a recording that was moved was asked for, and the score beside it was found"
     trap - EXIT
 }
 

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::playback::Mix;
+use super::picture::PictureOptions;
+use super::playback::{Mix, OutputDevice};
 use super::preferences::{Recent, SideTab, ThemeChoice};
 use super::state::{Afterwards, Dialog};
 use super::system_dialog::Question;
@@ -43,8 +44,17 @@ pub enum Command {
         /// Where to.
         path: PathBuf,
     },
-    /// Write a picture of the window.
-    SavePicture(PathBuf),
+    /// Write a picture of the window or a pane.
+    SavePicture(PictureOptions),
+    /// Take this file for the one that a session no longer finds.
+    Relink {
+        /// The file.
+        file: PathBuf,
+        /// Whether it will do although it holds something else.
+        confirmed: bool,
+    },
+    /// Open a session without the file that it no longer finds.
+    OpenWithout,
     /// Open what a crashed window left.
     Recover,
     /// Throw it away.
@@ -117,6 +127,8 @@ pub enum Command {
     ChooseExtractor(Option<String>),
     /// Change what is to be trained, and how.
     SetPlan(Plan),
+    /// Start training from a model, by name or file.
+    StartFrom(String),
     /// Type the name of a folder or manifest with labelled pieces.
     TypeLabelled(String),
     /// Add labelled pieces: a folder, a manifest, or a recording with its score and truth.
@@ -151,6 +163,10 @@ pub enum Command {
     SetSpeed(f64),
     /// Change what is heard.
     SetMix(Mix),
+    /// Ask the system which devices sound can go to.
+    ListDevices,
+    /// Send sound to a device; none is the system's choice.
+    ChooseDevice(Option<OutputDevice>),
     /// Change the colours.
     SetTheme(ThemeChoice),
     /// Change the size of everything.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::alignment::Warp;
 use crate::config::{AlignerKind, FeatureKind, Refinement, Settings};
 use crate::evaluation::{Metrics, TimeMap, evaluate};
 use crate::result::Alignment;
@@ -35,6 +36,12 @@ impl Kept {
         self.alignment.provenance.recording.name == name
     }
 
+    /// Its name beside alignments of the recording called `recording`: with its own recording, if that is another one.
+    pub fn label(&self, recording: &str) -> String {
+        let own = &self.alignment.provenance.recording.name;
+        if own == recording || self.name.contains(own) { self.name.clone() } else { format!("{own}, {}", self.name) }
+    }
+
     /// Measures it anew against the reference and the alignment that is shown, if it is of the same recording.
     pub fn measure(&mut self, piece: &Piece, reference: Option<&Reference>, shown: Option<&Alignment>) {
         (self.metrics, self.apart_ms) = (None, None);
@@ -50,6 +57,21 @@ impl Kept {
     /// Its tempo at beats of the score: beat and quarter notes per minute, for curves of other recordings to be laid over.
     pub fn tempo_of_beats(&self) -> impl Iterator<Item = (f64, f64)> {
         self.alignment.tempo.iter().map(|point| (point.score_beat, point.beats_per_minute))
+    }
+
+    /// Its curve on the time axis of another recording, stretched so that both begin and end together: where it runs ahead, the
+    /// other one lags behind.
+    pub fn stretched_to(&self, other: &Warp) -> Option<Warp> {
+        let own = &self.alignment.warp;
+        let (first, last) = (own.score_s()[0], own.score_s()[own.score_s().len() - 1]);
+        let (begin, end) = (own.at(first), own.at(last));
+        let (other_begin, other_end) = (other.at(first), other.at(last));
+        let stretch = (other_end - other_begin) / (end - begin);
+        if !stretch.is_finite() || stretch <= 0.0 {
+            return None;
+        }
+        let times = own.performance_s().iter().map(|time| other_begin + stretch * (time - begin)).collect();
+        Warp::new(own.score_s().to_vec(), times).ok()
     }
 
     /// The middle of its tempi.
@@ -94,6 +116,33 @@ pub fn describe(settings: &Settings) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::result::{MediaInfo, Provenance};
+
+    #[test]
+    fn another_recording_begins_and_ends_with_this_one_and_differs_between() {
+        let warp = |times: [f64; 3]| Warp::new(vec![0.0, 10.0, 20.0], times.to_vec()).unwrap();
+        let media = MediaInfo { name: "other".to_owned(), duration_s: 50.0 };
+        let alignment = Alignment {
+            warp: warp([5.0, 30.0, 45.0]),
+            notes: Vec::new(),
+            tempo: Vec::new(),
+            confidence: 1.0,
+            warnings: Vec::new(),
+            settings: Settings::default(),
+            provenance: Provenance {
+                program: String::new(),
+                recording: media.clone(),
+                score: media,
+                soundfont: String::new(),
+                extractor: None,
+            },
+            search: None,
+        };
+        let kept = Kept::new("Onsets".to_owned(), Arc::new(alignment));
+        let laid_over = kept.stretched_to(&warp([1.0, 11.0, 21.0])).unwrap();
+        assert_eq!(laid_over.performance_s(), [1.0, 13.5, 21.0]);
+        assert_eq!((kept.label("this").as_str(), kept.label("other").as_str()), ("other, Onsets", "Onsets"));
+    }
 
     #[test]
     fn names_tell_settings_apart() {

@@ -80,6 +80,7 @@ fn alignment(score: &Score) -> Alignment {
             soundfont: String::new(),
             extractor: None,
         },
+        search: None,
     }
 }
 

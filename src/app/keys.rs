@@ -4,6 +4,7 @@ use eframe::egui::{self, Key, Modifiers};
 
 use super::command::Command;
 use super::panels::export_dialog;
+use super::picture::PictureOptions;
 use super::state::{AppState, Dialog};
 use super::system_dialog::Question;
 
@@ -114,10 +115,10 @@ fn window_keys(state: &AppState) -> Vec<(Modifiers, Key, Command)> {
         ]);
     }
     if state.solution.is_some() {
-        let picture = super::update::proposed_name(state, "png").display().to_string();
+        let picture = Dialog::Picture(PictureOptions::first(state));
         keys.extend([
             (CTRL, Key::E, Command::Show(export_dialog(state))),
-            (CTRL, Key::P, Command::Show(Dialog::Picture { path: picture })),
+            (CTRL, Key::P, Command::Show(picture)),
             (SHIFT, Key::A, Command::Accept { right: false }),
             (NONE, Key::A, Command::Accept { right: true }),
             (NONE, Key::K, Command::Keep),

@@ -52,7 +52,10 @@ impl PaneKind {
             Self::PianoRoll => {
                 "The score's notes where they sound in the recording. Drag the start of a note to correct it."
             }
-            Self::Warp => "Where each moment of the score is in the recording. Drag the curve sideways to correct it.",
+            Self::Warp => {
+                "Where each moment of the score is in the recording. Drag the curve sideways to correct it. The band close to \
+                 the curve is as wide as it is unsure; the faint one behind it is where it was looked for first."
+            }
             Self::Tempo => "The performance's tempo, beat by beat.",
         }
     }
@@ -86,6 +89,11 @@ pub fn default_layout() -> Tree<PaneKind> {
 
 fn tile_of(layout: &Tree<PaneKind>, kind: PaneKind) -> Option<TileId> {
     layout.tiles.iter().find(|(_, tile)| matches!(tile, Tile::Pane(pane) if *pane == kind)).map(|(id, _)| *id)
+}
+
+/// Where a pane is on the screen; none if it is hidden.
+pub fn rect_of(layout: &Tree<PaneKind>, kind: PaneKind) -> Option<Rect> {
+    tile_of(layout, kind).and_then(|tile| layout.tiles.rect(tile))
 }
 
 /// Whether a pane is shown.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::folder;
 use super::panes::{PaneKind, default_layout};
+use super::playback::OutputDevice;
 use super::source::Sources;
 use crate::atomic_file::write_bytes_atomically;
 
@@ -68,6 +69,8 @@ pub struct Preferences {
     pub snap: bool,
     /// Whether the spectrum is drawn behind the notes.
     pub spectrum_behind_notes: bool,
+    /// Where sound goes; none is the system's choice.
+    pub output_device: Option<OutputDevice>,
     /// Size of the window.
     pub window_size: Option<[f32; 2]>,
     /// The panes.
@@ -85,6 +88,7 @@ impl Default for Preferences {
             follow: true,
             snap: true,
             spectrum_behind_notes: true,
+            output_device: None,
             window_size: None,
             layout: default_layout(),
         }

@@ -9,7 +9,7 @@ use crate::job::JobContext;
 use crate::onset_network;
 use crate::onsets::{Evidence, OnsetParams, Placed, Rough, place};
 use crate::pipeline::tempo_curve;
-use crate::result::{AlignedNote, Alignment};
+use crate::result::{AlignedNote, Alignment, SearchBand};
 use crate::start::{self, LogSpectrum};
 
 /// How far from the moved onset, in seconds of the recording, others may follow if no anchor is nearer.
@@ -76,6 +76,11 @@ pub fn solve_section(
     }
     let placed = place(ctx, &listening.evidence, &listening.spectrum, &piece.score, rough, &params)?;
     let warp = spliced(&alignment.warp, &placed.warp, &inside)?;
+    let search = alignment.search.as_ref().map(|band| SearchBand {
+        // Two bands that do not meet leave the old one.
+        centre: spliced(&band.centre, &centre, &inside).unwrap_or_else(|_| band.centre.clone()),
+        radius_s: band.radius_s,
+    });
     let notes = spliced_notes(piece, alignment, &placed, &warp, &inside);
     Ok(Alignment {
         notes,
@@ -85,6 +90,7 @@ pub fn solve_section(
         warnings: alignment.warnings.clone(),
         settings: settings.clone(),
         provenance: alignment.provenance.clone(),
+        search,
     })
 }
 

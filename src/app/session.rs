@@ -152,42 +152,36 @@ impl Session {
         read.settings.validate()?;
         Ok(read)
     }
-
-    /// The files, found again if they moved, with a sentence for each that is not what it was.
-    pub fn locate(&self, session: &Path) -> Result<(Sources, Vec<String>)> {
-        let folder = session.parent().unwrap_or(Path::new("."));
-        let mut changed = Vec::new();
-        let mut find = |media: &Media| locate(media, folder, &mut changed);
-        let recording = find(&self.recording)?;
-        let score = find(&self.score)?;
-        // A reference that is gone is no reason not to open the rest.
-        let reference = self.reference.as_ref().and_then(|media| find(media).ok());
-        Ok((Sources { recording, score, reference }, changed))
-    }
 }
 
-fn locate(media: &Media, folder: &Path, changed: &mut Vec<String>) -> Result<Source> {
-    let Source::File(recorded) = &media.source else { return Ok(Source::Demo) };
+/// What became of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found {
+    /// It is there, maybe elsewhere.
+    Same(Source),
+    /// There is one of its name that holds something else.
+    Other(Source),
+    /// There is none.
+    Nothing,
+}
+
+/// Looks for a file where it was, and in `folder` under its name or another one.
+pub fn find(media: &Media, folder: &Path) -> Found {
+    let Source::File(recorded) = &media.source else { return Found::Same(Source::Demo) };
     let beside = media.relative.iter().map(|relative| folder.join(relative));
     let named = recorded.file_name().map(|name| folder.join(name));
     let candidates: Vec<PathBuf> =
         beside.chain([recorded.clone()]).chain(named).filter(|path| path.is_file()).collect();
     let same = |path: &Path| Fingerprint::of(path).ok() == media.fingerprint;
     if let Some(found) = candidates.iter().find(|path| same(path)) {
-        return Ok(Source::File(found.clone()));
+        return Found::Same(Source::File(found.clone()));
     }
     if let Some(fingerprint) = media.fingerprint
         && let Some(found) = same_content_in(folder, fingerprint)
     {
-        return Ok(Source::File(found));
+        return Found::Same(Source::File(found));
     }
-    match candidates.into_iter().next() {
-        Some(found) => {
-            changed.push(format!("{} is not the same file as when the session was saved.", found.display()));
-            Ok(Source::File(found))
-        }
-        None => Err(Error::io("read", recorded, std::io::ErrorKind::NotFound.into())),
-    }
+    candidates.into_iter().next().map_or(Found::Nothing, |found| Found::Other(Source::File(found)))
 }
 
 /// A file of the folder with this content, under whatever name.
@@ -224,14 +218,12 @@ mod tests {
         std::fs::rename(new.join("a.wav"), new.join("renamed.wav")).unwrap();
         let read = Session::read(&new.join("a.agogic")).unwrap();
         assert_eq!(read.settings, session.settings);
-        let (found, changed) = read.locate(&new.join("a.agogic")).unwrap();
-        assert_eq!(found.recording, Source::File(new.join("renamed.wav")));
-        assert_eq!(found.score, Source::File(new.join("a.mid")));
-        assert!(changed.is_empty());
+        assert_eq!(find(&read.recording, &new), Found::Same(Source::File(new.join("renamed.wav"))));
+        assert_eq!(find(&read.score, &new), Found::Same(Source::File(new.join("a.mid"))));
         std::fs::write(new.join("a.mid"), b"other").unwrap();
-        assert!(read.locate(&new.join("a.agogic")).unwrap().1[0].contains("a.mid"));
+        assert_eq!(find(&read.score, &new), Found::Other(Source::File(new.join("a.mid"))));
         std::fs::remove_file(new.join("a.mid")).unwrap();
-        assert!(read.locate(&new.join("a.agogic")).is_err());
+        assert_eq!(find(&read.score, &new), Found::Nothing);
     }
 
     #[test]

@@ -60,6 +60,8 @@ pub enum FileRole {
     Reference,
     /// A session of this program.
     Session,
+    /// A learned extractor.
+    Model,
 }
 
 /// Tells by content where that is certain, else by the extension; what is unknown is taken for a recording, whose decoder
@@ -74,6 +76,7 @@ pub fn role_of(path: &Path) -> FileRole {
     match extension.as_str() {
         "mid" | "midi" | "smf" | "kar" => FileRole::Score,
         "agogic" => FileRole::Session,
+        "safetensors" => FileRole::Model,
         "csv" | "json" | "txt" | "align" | "match" => FileRole::Reference,
         _ => FileRole::Recording,
     }

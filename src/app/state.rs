@@ -6,8 +6,10 @@ use std::time::{Duration, Instant};
 
 use super::compare::Kept;
 use super::history::{History, Snapshot};
-use super::playback::Mix;
+use super::picture::PictureOptions;
+use super::playback::{Mix, OutputDevice};
 use super::preferences::Preferences;
+use super::relink::Reopened;
 use super::source::Source;
 use super::system_dialog::Question;
 use super::time_view::TimeView;
@@ -143,11 +145,10 @@ pub enum Dialog {
         /// Where to.
         path: String,
     },
-    /// Where to write a picture of the window.
-    Picture {
-        /// The path so far.
-        path: String,
-    },
+    /// A picture of the window or a pane.
+    Picture(PictureOptions),
+    /// A file of a session was not found.
+    Relink(Box<Reopened>),
     /// The keys.
     Shortcuts,
     /// Version and licences.
@@ -238,6 +239,8 @@ pub struct AppState {
     pub asked: Option<(Question, Instant)>,
     /// What is remembered.
     pub preferences: Preferences,
+    /// Devices that sound can go to, as far as they were asked for.
+    pub devices: Vec<OutputDevice>,
     /// Where the session is saved.
     pub session_path: Option<PathBuf>,
     /// Counts changes worth saving.
@@ -250,8 +253,8 @@ pub struct AppState {
     pub after_saving: Option<Afterwards>,
     /// What a crashed window left.
     pub left_behind: Option<PathBuf>,
-    /// Where a picture of the window is to be written.
-    pub picture: Option<PathBuf>,
+    /// The picture that is to be written.
+    pub picture: Option<PictureOptions>,
     /// The window should close.
     pub quit: bool,
 }
@@ -283,6 +286,7 @@ impl AppState {
             dialog: None,
             asked: None,
             preferences,
+            devices: Vec::new(),
             session_path: None,
             revision: 0,
             saved_revision: 0,

@@ -27,6 +27,12 @@ pub enum Question {
     SaveSession(String),
     /// Where to export to, with a proposal for the name.
     Export(String),
+    /// Where to write a picture, with a proposal for the name.
+    Picture(String),
+    /// A file that a session no longer finds, by its old name.
+    Missing(String),
+    /// A model to start a training from.
+    StartModel,
 }
 
 type Answer = Pin<Box<dyn Future<Output = Vec<PathBuf>> + Send>>;
@@ -64,7 +70,11 @@ pub fn ask(question: Question) -> Ask {
             let file = dialog.set_title("Open a SoundFont").add_filter("SoundFonts", &["sf2"]).pick_file();
             Box::pin(async move { file.await.iter().map(|file| file.path().to_owned()).collect() })
         }
-        Question::OpenModel => {
+        Question::Missing(name) => {
+            let file = dialog.set_title(format!("Find {name}")).add_filter("All files", &["*"]).pick_file();
+            Box::pin(async move { file.await.iter().map(|file| file.path().to_owned()).collect() })
+        }
+        Question::OpenModel | Question::StartModel => {
             let dialog = dialog.set_title("Open a learned extractor");
             let file = dialog.add_filter("Models", &["safetensors"]).pick_file();
             Box::pin(async move { file.await.iter().map(|file| file.path().to_owned()).collect() })
@@ -78,8 +88,12 @@ pub fn ask(question: Question) -> Ask {
             let folder = dialog.set_title("Add a folder of labelled pieces").pick_folder();
             Box::pin(async move { folder.await.iter().map(|file| file.path().to_owned()).collect() })
         }
-        Question::SaveSession(name) | Question::Export(name) => {
-            let title = if matches!(question, Question::Export(_)) { "Export" } else { "Save the session" };
+        Question::SaveSession(name) | Question::Export(name) | Question::Picture(name) => {
+            let title = match question {
+                Question::Export(_) => "Export",
+                Question::Picture(_) => "Save a picture",
+                _ => "Save the session",
+            };
             let file = dialog.set_title(title).set_file_name(name).save_file();
             Box::pin(async move { file.await.iter().map(|file| file.path().to_owned()).collect() })
         }

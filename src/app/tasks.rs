@@ -3,6 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::picture::{Drawing, PictureOptions};
+use super::playback::ListDevices;
+use super::relink::Reopened;
 use super::section::{Listening, solve_section};
 use super::session::Session;
 use super::solve::solve;
@@ -37,6 +40,24 @@ pub enum Task {
         /// An alignment of the same files and settings that need not be found again.
         known: Option<Box<Alignment>>,
     },
+    /// Reads a session and looks for its files.
+    Reopen {
+        /// The session file.
+        file: PathBuf,
+        /// Where it will be saved.
+        saved_as: Option<PathBuf>,
+    },
+    /// Takes a file for one that a session no longer finds.
+    Offer {
+        /// The session.
+        reopened: Box<Reopened>,
+        /// The file.
+        file: PathBuf,
+        /// Whether it may hold something else.
+        confirmed: bool,
+    },
+    /// Asks the system which devices sound can go to.
+    Devices(ListDevices),
     /// Aligns a piece that is open.
     Align {
         /// The piece.
@@ -125,12 +146,10 @@ pub enum Task {
     Dialog(Ask),
     /// Writes a picture.
     Picture {
-        /// Width and height.
-        size: [usize; 2],
-        /// Red, green, blue and alpha of each pixel.
-        rgba: Vec<u8>,
-        /// Where to.
-        path: PathBuf,
+        /// What was drawn.
+        drawing: Box<Drawing>,
+        /// In which format, and where to.
+        options: PictureOptions,
     },
     /// Trains a model.
     Train {
@@ -160,10 +179,13 @@ impl Task {
         match self {
             Self::Section { preview: true, .. } => Slot::Drag,
             Self::Open { .. }
+            | Self::Reopen { .. }
+            | Self::Offer { .. }
             | Self::Align { .. }
             | Self::Section { .. }
             | Self::Adopt { .. }
             | Self::Compare { .. } => Slot::Align,
+            Self::Devices(_) => Slot::Devices,
             Self::Spectrum(_) => Slot::Spectrum,
             Self::Sound { .. } => Slot::Sound,
             Self::Export { .. } | Self::Picture { .. } => Slot::Export,
@@ -178,6 +200,9 @@ impl Task {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Open { .. } => "open",
+            Self::Reopen { .. } => "reopen",
+            Self::Offer { .. } => "offer",
+            Self::Devices(_) => "devices",
             Self::Align { .. } => "align",
             Self::Section { .. } => "section",
             Self::Adopt { .. } => "adopt",
@@ -208,6 +233,16 @@ pub fn run(ctx: &JobContext, task: Task, tell: &dyn Fn(Event)) -> Result<()> {
             };
             tell(Event::Solved(Arc::new(Solution::new(&piece, alignment, reference.as_deref()))));
         }
+        Task::Reopen { file, saved_as } => {
+            ctx.report("looking for its files", 0.0)?;
+            tell(Event::Reopened(Box::new(Reopened::read(&file, saved_as)?)));
+        }
+        Task::Offer { mut reopened, file, confirmed } => {
+            ctx.report("reading", 0.0)?;
+            reopened.offer(&file, confirmed)?;
+            tell(Event::Reopened(reopened));
+        }
+        Task::Devices(list) => tell(Event::Devices(list())),
         Task::Align { piece, settings, reference } => {
             let alignment = solve(ctx, &piece, &settings)?;
             tell(Event::Solved(Arc::new(Solution::new(&piece, alignment, reference.as_deref()))));
@@ -264,9 +299,9 @@ pub fn run(ctx: &JobContext, task: Task, tell: &dyn Fn(Event)) -> Result<()> {
             tell(Event::Kept(revision));
         }
         Task::Dialog(ask) => tell(Event::Picked(system_dialog::wait(ask))),
-        Task::Picture { size, rgba, path } => {
-            write_bytes_atomically(&path, &super::picture::png(size, &rgba)?)?;
-            tell(Event::Written(path));
+        Task::Picture { drawing, options } => {
+            write_bytes_atomically(&options.path, &drawing.encode(options.format)?)?;
+            tell(Event::Written(options.path));
         }
         Task::Train { plan, folder, control } => train_task::run(ctx, &plan, &folder, &control, tell)?,
     }

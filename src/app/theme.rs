@@ -221,6 +221,9 @@ fn visuals(palette: &Palette, mut visuals: Visuals) -> Visuals {
         state.corner_radius = radius;
         state.expansion = 0.0;
     }
+    // Boxes to tick and the rails of sliders are small: they must stand out from the panel.
+    widgets.inactive.bg_fill = palette.edge;
+    widgets.hovered.bg_fill = palette.edge.lerp_to_gamma(palette.soft_ink, 0.25);
     widgets.noninteractive.bg_stroke = Stroke::new(1.0, palette.edge);
     widgets.noninteractive.fg_stroke = Stroke::new(1.0, palette.ink);
     visuals

@@ -2,20 +2,20 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
-use eframe::egui::{self, Frame, Margin, Panel, Ui};
+use eframe::egui::{self, Ui};
 
 use super::command::Command;
+use super::picture::{self, Drawing, PictureOptions};
 use super::playback::{Output, Player};
 use super::preferences::{Preferences, ThemeChoice};
 use super::recovery;
 use super::state::{AppState, Severity, TOLD_FOR};
-use super::theme::{self, Palette};
+use super::theme;
 use super::update::{self, Services};
 use super::worker::Worker;
-use super::{keys, panels, panes};
+use super::{keys, panels, shell};
 
 /// How often unsaved changes are made safe from a crash.
 const AUTOSAVE_EVERY: Duration = Duration::from_secs(15);
@@ -30,9 +30,6 @@ pub struct WindowOptions {
     pub output: Box<dyn Output>,
 }
 
-/// Where to write it, and what was on the screen.
-type Picture = (PathBuf, Arc<egui::ColorImage>);
-
 /// The application.
 pub struct Window {
     state: AppState,
@@ -41,7 +38,6 @@ pub struct Window {
     begun: bool,
     last_autosave: Instant,
     shown_title: String,
-    pictures: (Sender<Picture>, Receiver<Picture>),
 }
 
 impl Window {
@@ -53,9 +49,11 @@ impl Window {
         let found = options.user_folder.as_deref().map(recovery::take_slot).unwrap_or_default();
         state.left_behind = found.left_behind;
         let wake = ctx.clone();
+        let mut player = Player::new(options.output);
+        player.choose(state.preferences.output_device.clone());
         let services = Services {
             worker: Worker::new(move || wake.request_repaint()),
-            player: Player::new(options.output),
+            player,
             user_folder: options.user_folder,
             recovery: found.slot,
             listening: None,
@@ -70,7 +68,6 @@ impl Window {
             begun: false,
             last_autosave: Instant::now(),
             shown_title: String::new(),
-            pictures: channel(),
         }
     }
 
@@ -120,7 +117,10 @@ impl Window {
         }
         update::take_in(&mut self.state, &mut self.services);
         update::follow_playhead(&mut self.state, &mut self.services);
-        self.take_picture(ctx);
+        if let Some(options) = self.state.picture.take() {
+            let drawing = Box::new(self.picture(ctx, &options));
+            update::write_picture(&mut self.services, drawing, options);
+        }
         let dropped: Vec<PathBuf> =
             ctx.input(|input| input.raw.dropped_files.iter().map(|file| file.path().to_owned()).collect());
         if !dropped.is_empty() {
@@ -143,20 +143,9 @@ impl Window {
         }
     }
 
-    /// Asks for a picture of the window, and writes those that were taken.
-    fn take_picture(&mut self, ctx: &egui::Context) {
-        while let Ok((path, image)) = self.pictures.1.try_recv() {
-            update::write_picture(&mut self.services, image.size, image.as_raw().to_vec(), path);
-        }
-        // The dialog that asked for it is gone from this frame on.
-        if let Some(path) = self.state.picture.take() {
-            let (sender, wake) = (self.pictures.0.clone(), ctx.clone());
-            ctx.request_screenshot(move |image| {
-                // The window may be closing.
-                let _ = sender.send((path, image));
-                wake.request_repaint();
-            });
-        }
+    /// A picture of what the window of `ctx` shows now.
+    pub fn picture(&self, ctx: &egui::Context, options: &PictureOptions) -> Drawing {
+        picture::draw(ctx, &self.state, options)
     }
 
     fn after_painting(&mut self, ctx: &egui::Context) {
@@ -185,33 +174,9 @@ impl Window {
     }
 
     fn paint(&mut self, ui: &mut Ui, commands: &mut Vec<Command>) {
-        let palette = Palette::of(ui);
-        let bar = Frame::new().fill(palette.panel);
-        let state = &self.state;
-        Panel::top("menu").frame(bar.inner_margin(Margin::symmetric(4, 4))).show(ui, |ui| {
-            panels::menu_ui(ui, state, commands);
-        });
-        Panel::bottom("transport")
-            .exact_size(46.0)
-            .resizable(false)
-            .frame(bar.inner_margin(Margin::symmetric(4, 4)))
-            .show(ui, |ui| panels::transport_ui(ui, state, commands));
-        if state.preferences.side_panel {
-            let frame = bar.inner_margin(Margin { left: 14, right: 12, top: 0, bottom: 0 });
-            Panel::right("side").default_size(300.0).size_range(240.0..=460.0).frame(frame).show(ui, |ui| {
-                panels::side_ui(ui, state, commands);
-            });
-        }
-        Panel::top("ruler").frame(Frame::NONE).resizable(false).show_separator_line(false).show(ui, |ui| {
-            ui.spacing_mut().item_spacing.y = 0.0;
-            panels::ruler_ui(ui, state, commands);
-        });
         // Where panes are is the dock's own business, like the place of a scroll bar: it is not changed by commands.
-        let mut layout = std::mem::replace(&mut self.state.preferences.layout, egui_tiles::Tree::empty(egui::Id::NULL));
-        let state = &self.state;
-        egui::CentralPanel::default().frame(Frame::new().fill(palette.window)).show(ui, |ui| {
-            panes::panes_ui(ui, &mut layout, state, commands);
-        });
+        let mut layout = self.state.preferences.layout.clone();
+        shell::window_ui(ui, &self.state, &mut layout, commands);
         self.state.preferences.layout = layout;
         let ctx = ui.ctx().clone();
         panels::notices_ui(&ctx, &self.state, commands);

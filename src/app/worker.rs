@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
+use super::playback::OutputDevice;
+use super::relink::Reopened;
 use super::section::Listening;
 use super::source::Source;
 use super::tasks::{self, Task};
@@ -40,9 +42,11 @@ pub enum Slot {
     Dialog,
     /// Training a model.
     Train,
+    /// Asking for sound devices.
+    Devices,
 }
 
-const SLOTS: usize = 9;
+const SLOTS: usize = 10;
 
 /// What a job tells.
 #[derive(Debug)]
@@ -61,6 +65,10 @@ pub enum Event {
         /// What to compare with.
         reference: Option<Arc<Reference>>,
     },
+    /// A session was read, and its files were found or not.
+    Reopened(Box<Reopened>),
+    /// Where sound can go to.
+    Devices(Vec<OutputDevice>),
     /// An alignment was found.
     Solved(Arc<Solution>),
     /// How a stretch would be solved if the onset were let go here.

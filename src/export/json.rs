@@ -123,6 +123,7 @@ pub fn read_alignment(path: &Path, content: &[u8]) -> Result<Alignment> {
         warnings: document.warnings,
         settings: document.settings,
         provenance: document.provenance,
+        search: None,
     })
 }
 

@@ -101,5 +101,6 @@ pub fn alignment_of(score: &Score, score_s: Vec<f64>, performance_s: Vec<f64>) -
             soundfont: "built-in piano".to_owned(),
             extractor: None,
         },
+        search: None,
     }
 }

@@ -21,6 +21,14 @@ const FIRST_BAND_S: f64 = 1.5;
 /// The band doubles at most this often: from 1.5 to 12 seconds.
 const MOST_WIDENINGS: usize = 3;
 
+/// How far from the rough start frames are compared at first.
+pub(super) fn first_radius_s(settings: &Settings) -> f64 {
+    settings.band_s.unwrap_or(match settings.aligner {
+        AlignerKind::Gdtw => FIRST_BAND_S,
+        AlignerKind::Dtw => 2.0 * FIRST_BAND_S,
+    })
+}
+
 /// Refines the rough start to a warp with one knot per frame of the synthesised score.
 pub(super) fn refine(
     ctx: &JobContext,
@@ -113,13 +121,13 @@ fn gdtw_times(
     problem = problem.with_anchors(&frames.anchors)?;
     // A band that the user chose is a constraint; ours is a guess.
     let widenings = if settings.band_s.is_some() { 0 } else { MOST_WIDENINGS };
-    let band = WideningBand { radius_s: settings.band_s.unwrap_or(FIRST_BAND_S), widenings };
+    let band = WideningBand { radius_s: first_radius_s(settings), widenings };
     let (options, mut workspace) = (SolveOptions::default(), Workspace::default());
     Ok(solve_in_band(ctx, &problem, &frames.times_s, band, &options, &mut workspace)?.phi)
 }
 
 fn dtw_times(ctx: &JobContext, frames: &Frames, actual: &FeatureSeq, settings: &Settings) -> Result<Vec<f64>> {
-    let radius = settings.band_s.unwrap_or(2.0 * FIRST_BAND_S);
+    let radius = first_radius_s(settings);
     let column = |time: f64| actual.times.partition_point(|&t| t < time).min(actual.frames() - 1);
     let fixed: Vec<(usize, usize)> = frames.anchors.iter().map(|&(row, time)| (row, column(time))).collect();
     let mut ranges = Vec::with_capacity(frames.times_s.len());

@@ -20,7 +20,7 @@ use crate::config::{AlignerKind, Refinement, Settings};
 use crate::error::{Error, Result};
 use crate::job::JobContext;
 use crate::onsets::Placed;
-use crate::result::{Alignment, MediaInfo, Provenance};
+use crate::result::{Alignment, MediaInfo, Provenance, SearchBand};
 use crate::score::{Score, SoundFont};
 use crate::start;
 
@@ -111,6 +111,11 @@ pub fn align(
     }
     let mut alignment = finish(recording, score, settings, &start, warp, placed.as_ref())?;
     alignment.warnings.extend(notices);
+    let radius_s = match settings.refinement() {
+        Refinement::Onsets => onset_stage::first_radius_s(settings),
+        Refinement::None => frame_stage::first_radius_s(settings),
+    };
+    alignment.search = Some(SearchBand::round(&onset_stage::centre(&start, &settings.anchors)?, radius_s));
     Ok(alignment)
 }
 
@@ -137,6 +142,7 @@ fn finish(
             soundfont: settings.soundfont.as_deref().map_or_else(|| "built-in piano".to_owned(), file_name),
             extractor: settings.extractor.as_deref().map(|name| file_name(Path::new(name))),
         },
+        search: None,
     })
 }
 

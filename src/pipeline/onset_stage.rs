@@ -1,7 +1,8 @@
 //! The onset stage: from a rough warp to the onset of every note.
 
+use crate::alignment::Warp;
 use crate::audio::AudioClip;
-use crate::config::Settings;
+use crate::config::{Anchor, Settings};
 use crate::error::Result;
 use crate::job::JobContext;
 use crate::onset_network;
@@ -19,6 +20,19 @@ const TEMPO_SMOOTHING_S: f64 = 0.75;
 /// Onsets this little outside of what the rough start covers are placed too.
 const COVER_SLACK_S: f64 = 0.2;
 
+/// How far from the rough start onsets are looked for at first.
+pub(super) fn first_radius_s(settings: &Settings) -> f64 {
+    settings.band_s.unwrap_or(OnsetParams::default().band_s)
+}
+
+/// The middle of the band: the rough start, smoothed and bent through the anchors.
+pub(super) fn centre(start: &Start, anchors: &[Anchor]) -> Result<Warp> {
+    let ratio = start.warp.mean_slope().max(f64::MIN_POSITIVE);
+    let mut anchors = anchors.to_vec();
+    anchors.sort_by(|a, b| a.score_s.total_cmp(&b.score_s));
+    bend(&start.warp.smoothed(CENTRE_SMOOTHING_S / ratio), &anchors)
+}
+
 /// Refines the rough start to a warp with one knot per onset, and the onsets of the notes.
 pub(super) fn refine(
     ctx: &JobContext,
@@ -35,7 +49,7 @@ pub(super) fn refine(
     let ratio = start.warp.mean_slope().max(f64::MIN_POSITIVE);
     let mut anchors = settings.anchors.clone();
     anchors.sort_by(|a, b| a.score_s.total_cmp(&b.score_s));
-    let centre = bend(&start.warp.smoothed(CENTRE_SMOOTHING_S / ratio), &anchors)?;
+    let centre = centre(start, &settings.anchors)?;
     let tempo = bend(&start.warp.smoothed(TEMPO_SMOOTHING_S / ratio), &anchors)?;
     let fixed: Vec<(f64, f64)> = anchors.iter().map(|anchor| (anchor.score_s, anchor.performance_s)).collect();
     let rough = Rough {

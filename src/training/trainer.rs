@@ -200,7 +200,8 @@ impl Run<'_> {
     /// Trains until the end.
     fn epochs(&self, state: &mut State, checkpoint: Option<CheckpointPlace<'_>>) -> Result<()> {
         if state.history.is_empty() {
-            self.finish_epoch(state, 0.0)?;
+            let event = self.finish_epoch(state, 0.0)?;
+            (self.observe)(event);
         }
         let clock = Clock { begun: Instant::now(), from: self.progress(state, state.share_of_epoch()) };
         let mut saved = Instant::now();
@@ -229,8 +230,10 @@ impl Run<'_> {
                 }
             }
             let mean = state.loss_sum / state.steps as f64;
-            self.finish_epoch(state, mean)?;
+            let event = self.finish_epoch(state, mean)?;
+            // An epoch is told of once it cannot be lost any more.
             self.store(state, checkpoint)?;
+            (self.observe)(event);
         }
         Ok(())
     }
@@ -302,7 +305,7 @@ impl Run<'_> {
 
     /// Validates the average, and keeps it if it is the best so far. If not, training goes on from the best: the loss is full of
     /// places where a slice falls into a wrong figure, and few ways lead out again.
-    fn finish_epoch(&self, state: &mut State, training_loss: f64) -> Result<()> {
+    fn finish_epoch(&self, state: &mut State, training_loss: f64) -> Result<TrainEvent> {
         let scores = self.validate(&state.average)?;
         let lambda = state.average.lambda();
         let record =
@@ -314,10 +317,10 @@ impl Run<'_> {
             state.parameters = state.best.clone();
             state.average = state.best.clone();
         }
-        (self.observe)(TrainEvent::Epoch { epoch: state.history.len(), record, is_best });
+        let event = TrainEvent::Epoch { epoch: state.history.len(), record, is_best };
         state.history.push(record);
         (state.step, state.loss_sum) = (0, 0.0);
-        Ok(())
+        Ok(event)
     }
 
     fn validate(&self, parameters: &Parameters) -> Result<SliceScores> {

@@ -1,6 +1,8 @@
 //! The real window, driven without a screen.
 
+mod dialogs;
 mod panels;
+mod snapshots;
 mod soak;
 
 use std::cell::RefCell;
@@ -15,7 +17,7 @@ use agogic::export::Format;
 use eframe::egui::accesskit::Role;
 use eframe::egui::{self, Key, Modifiers, pos2, vec2};
 use egui_kittest::Harness;
-use egui_kittest::kittest::Queryable;
+use egui_kittest::kittest::{NodeT, Queryable};
 
 type SharedWindow = Rc<RefCell<Option<Window>>>;
 
@@ -340,6 +342,23 @@ fn settings_wait_for_the_button_and_panes_and_themes_are_remembered() {
     assert_eq!(remembered.theme, ThemeChoice::Dark);
     let again = Bench::new(folder.path(), Vec::new());
     assert!(again.harness.query_by_label_contains("Tempo, playhead").is_none());
+}
+
+#[test]
+fn the_view_menu_knows_which_panes_are_shown() {
+    let folder = folder();
+    let mut bench = Bench::new(folder.path(), Vec::new());
+    bench.wait_until_aligned();
+    bench.harness.get_by_label("View").click();
+    bench.harness.run_ok();
+    let ticked = |bench: &Bench, name: &str| {
+        let node = bench.harness.get_by_role_and_label(Role::CheckBox, name);
+        node.accesskit_node().toggled() == Some(egui::accesskit::Toggled::True)
+    };
+    assert!(ticked(&bench, "Tempo") && !ticked(&bench, "Spectrum"));
+    bench.harness.get_by_role_and_label(Role::CheckBox, "Spectrum").click();
+    bench.harness.run_ok();
+    bench.harness.get_by_label_contains("Spectrum, playhead");
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! `agogic train`, `fine-tune`, `model` and `experiment` on the demo piece.
 
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 use crate::support::{Run, agogic, program};
 use tempfile::TempDir;
@@ -95,7 +97,7 @@ fn a_trained_model_can_be_shown_listed_used_and_fine_tuned() {
 }
 
 #[test]
-fn a_killed_training_goes_on_and_ends_as_if_it_had_not_been() {
+fn a_killed_training_loses_no_finished_epoch_and_ends_as_if_it_had_not_been() {
     let data = Data::new();
     data.train("3").ok();
     let (model, checkpoint) = (data.path("model.safetensors"), data.path("model.checkpoint"));
@@ -105,16 +107,19 @@ fn a_killed_training_goes_on_and_ends_as_if_it_had_not_been() {
     let pieces = data.text("pieces/one");
     let mut child = program()
         .args(["train", &pieces, "--validation", &pieces, "--features", "chroma", "--epochs", "3"])
-        .args(["-o", model.to_str().unwrap(), "--cache", &data.text("cache"), "--quiet"])
+        .args(["-o", model.to_str().unwrap(), "--cache", &data.text("cache")])
+        .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let until = std::time::Instant::now() + std::time::Duration::from_secs(60);
-    while !checkpoint.exists() && !model.exists() && std::time::Instant::now() < until {
-        std::thread::sleep(std::time::Duration::from_millis(2));
-    }
+    let told = BufReader::new(child.stderr.take().unwrap());
+    let finished = told.lines().map_while(Result::ok).find(|line| line.contains("epoch   1:"));
+    // No signal that it could catch.
     child.kill().unwrap();
     child.wait().unwrap();
-    data.train("3").ok();
+    assert!(finished.is_some() && checkpoint.exists() && !model.exists());
+    let resumed = data.train("3").ok();
+    assert!(!resumed.stderr.contains("epoch   1:"), "the first epoch is not done again: {}", resumed.stderr);
+    assert!(resumed.stderr.contains("epoch   3:") && resumed.stdout.contains("of 3 epochs"), "{}", resumed.stdout);
     assert_eq!(std::fs::read(&model).unwrap(), expected);
     assert!(!checkpoint.exists());
 }

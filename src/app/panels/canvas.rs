@@ -249,6 +249,26 @@ impl Canvas {
         self.painter.text(self.plot.center(), Align2::CENTER_CENTER, text, FontId::proportional(13.0), colour);
     }
 
+    /// Colours and what they stand for, one below the other, on a ground of their own.
+    pub fn legend(&self, corner: Pos2, entries: &[(Color32, String)]) {
+        const ROW: f32 = 16.0;
+        let ink = self.palette.soft_ink;
+        let galleys: Vec<_> = entries
+            .iter()
+            .map(|(colour, words)| (*colour, self.painter.layout_no_wrap(words.clone(), theme::label_font(), ink)))
+            .collect();
+        let widest = galleys.iter().map(|(_, galley)| galley.size().x).fold(0.0, f32::max);
+        let size = vec2(widest + 40.0, ROW * galleys.len() as f32 + 8.0);
+        let ground = Rect::from_min_size(corner, size).intersect(self.plot);
+        self.painter.rect_filled(ground, 5.0, self.palette.panel.gamma_multiply(0.92));
+        for (row, (colour, galley)) in galleys.into_iter().enumerate() {
+            let y = corner.y + 4.0 + ROW * (row as f32 + 0.5);
+            self.painter.line_segment([pos2(corner.x + 8.0, y), pos2(corner.x + 24.0, y)], Stroke::new(3.0, colour));
+            let place = pos2(corner.x + 32.0, y - 0.5 * galley.size().y);
+            self.painter.with_clip_rect(ground).galley(place, galley, ink);
+        }
+    }
+
     /// A small label on the plot with a ground of its own.
     pub fn tag(&self, place: Pos2, align: Align2, text: &str, colour: Color32) {
         let galley = self.painter.layout_no_wrap(text.to_owned(), theme::label_font(), colour);

@@ -20,7 +20,7 @@ pub struct Series<'a> {
     pub dots: bool,
 }
 
-const HEIGHT: f32 = 96.0;
+const HEIGHT: f32 = 100.0;
 
 /// Draws one curve over `epochs` epochs.
 pub fn chart_ui(ui: &mut Ui, series: &Series<'_>, epochs: f64) {
@@ -48,7 +48,7 @@ pub fn chart_ui(ui: &mut Ui, series: &Series<'_>, epochs: f64) {
         FontId::new(11.0, crate::app::theme::strong_family()),
         palette.ink,
     );
-    let plot = Rect::from_min_max(rect.min + vec2(10.0, 26.0), rect.max - vec2(10.0, 20.0));
+    let plot = Rect::from_min_max(rect.min + vec2(10.0, 26.0), rect.max - vec2(10.0, 25.0));
     let span = (high - low).max(1e-9 * high.abs()).max(1e-12);
     let place = |point: &[f64; 2]| {
         let x = plot.left() + (point[0] / epochs.max(1.0)) as f32 * plot.width();

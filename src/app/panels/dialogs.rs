@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use eframe::egui::{self, Button, RichText, TextEdit, Ui};
 
-use super::{about, export_window, open_dialog, shortcuts};
+use super::{about, export_window, open_dialog, picture_dialog, relink_dialog, shortcuts};
 use crate::app::command::Command;
 use crate::app::state::{Afterwards, AppState, Dialog};
 use crate::app::system_dialog::Question;
@@ -18,7 +18,8 @@ pub fn dialogs_ui(ctx: &egui::Context, state: &AppState, commands: &mut Vec<Comm
         Dialog::Open { recording, score } => open_dialog::open_ui(ui, recording, score, commands),
         Dialog::SaveSession { path } => save_ui(ui, path, commands),
         Dialog::Export { format, path } => export_window::export_ui(ui, state, *format, path, commands),
-        Dialog::Picture { path } => picture_ui(ui, path, commands),
+        Dialog::Picture(options) => picture_dialog::picture_ui(ui, state, options, commands),
+        Dialog::Relink(reopened) => relink_dialog::relink_ui(ui, reopened, commands),
         Dialog::Shortcuts => shortcuts::shortcuts_ui(ui, commands),
         Dialog::About => about::about_ui(ui, commands),
         Dialog::Unsaved(afterwards) => unsaved_ui(ui, afterwards, commands),
@@ -59,27 +60,6 @@ fn save_ui(ui: &mut Ui, path: &str, commands: &mut Vec<Command>) {
         if ui.button("Browse…").clicked() {
             commands.push(Command::CloseDialog);
             commands.push(Command::Ask(Question::SaveSession(crate::app::source::file_name(typed.trim().as_ref()))));
-        }
-        if ui.button("Cancel").clicked() {
-            commands.push(Command::CloseDialog);
-        }
-    });
-}
-
-fn picture_ui(ui: &mut Ui, path: &str, commands: &mut Vec<Command>) {
-    ui.set_width(480.0);
-    ui.heading("Save a picture");
-    ui.label("The window as it looks now, without this dialog, as a PNG file.");
-    let mut typed = path.to_owned();
-    if path_field(ui, "File", "/path/to/picture.png", &mut typed) {
-        commands.push(Command::Show(Dialog::Picture { path: typed.clone() }));
-    }
-    ui.add_space(8.0);
-    ui.horizontal(|ui| {
-        let ready = !typed.trim().is_empty();
-        let entered = ui.input(|input| input.key_pressed(egui::Key::Enter));
-        if main_button(ui, "Save", ready) || (entered && ready) {
-            commands.push(Command::SavePicture(PathBuf::from(typed.trim()).with_extension("png")));
         }
         if ui.button("Cancel").clicked() {
             commands.push(Command::CloseDialog);

@@ -5,6 +5,7 @@ use eframe::egui::{self, Button, RichText, Ui};
 use super::icons::{Icon, icon_button};
 use crate::app::command::Command;
 use crate::app::panes::{PaneKind, is_shown};
+use crate::app::picture::PictureOptions;
 use crate::app::preferences::{Recent, ThemeChoice};
 use crate::app::source::file_name;
 use crate::app::state::{AppState, Dialog};
@@ -92,8 +93,8 @@ fn file_menu(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     let save_as = Dialog::SaveSession { path: session_path(state) };
     item(ui, "Save session as…", "Ctrl+Shift+S", state.piece.is_some(), Command::Show(save_as), commands);
     item(ui, "Export…", "Ctrl+E", ready, Command::Show(export_dialog(state)), commands);
-    let picture = Dialog::Picture { path: proposed_name(state, "png").display().to_string() };
-    item(ui, "Save a picture…", "Ctrl+P", true, Command::Show(picture), commands);
+    let picture = Dialog::Picture(PictureOptions::first(state));
+    item(ui, "Save a picture…", "Ctrl+P", ready, Command::Show(picture), commands);
     ui.separator();
     item(ui, "Quit", "Ctrl+Q", true, Command::Quit, commands);
 }

@@ -9,14 +9,19 @@ use crate::app::state::AppState;
 use crate::app::theme::{self, Palette};
 
 /// Height of the ruler.
-const HEIGHT: f32 = 38.0;
+pub const RULER_HEIGHT: f32 = 42.0;
+/// Half the width of the playhead's top.
+const HEAD: f32 = 6.0;
+const HEAD_HEIGHT: f32 = 8.0;
+/// How far above the lower edge times are written: above the playhead.
+const TIME_LABEL: f32 = 14.0;
 /// Numbers of bars are at least this far apart.
 const BAR_ROOM: f32 = 36.0;
 
 /// Draws the ruler. A click moves the playhead, a drag marks a stretch to repeat.
 pub fn ruler_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     let palette = Palette::of(ui);
-    let (whole, _) = ui.allocate_exact_size(vec2(ui.available_width(), HEIGHT), Sense::hover());
+    let (whole, _) = ui.allocate_exact_size(vec2(ui.available_width(), RULER_HEIGHT), Sense::hover());
     let plot = Rect::from_min_max(pos2(whole.left() + GUTTER, whole.top()), whole.max);
     let response = ui.allocate_rect(plot, Sense::click_and_drag()).on_hover_cursor(CursorIcon::Text);
     response.widget_info(|| WidgetInfo::labeled(Role::Canvas, true, "Ruler: click to move the playhead, drag to mark"));
@@ -49,7 +54,7 @@ pub fn ruler_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         clipped.vline(x, plot.bottom() - 5.0..=plot.bottom(), Stroke::new(1.0, palette.edge));
         let text = clock(second, decimals);
         clipped.text(
-            pos2(x + 3.0, plot.bottom() - 8.0),
+            pos2(x + 3.0, plot.bottom() - TIME_LABEL),
             Align2::LEFT_CENTER,
             text,
             theme::label_font(),
@@ -81,14 +86,14 @@ pub fn ruler_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         clipped.rect_filled(stretch, 1.5, palette.accent);
     }
     let head = pos2(x(state.transport.position_s), plot.bottom());
-    let triangle = vec![head + vec2(-6.0, -9.0), head + vec2(6.0, -9.0), head];
+    let triangle = vec![head + vec2(-HEAD, -HEAD_HEIGHT), head + vec2(HEAD, -HEAD_HEIGHT), head];
     clipped.add(Shape::convex_polygon(triangle, palette.ink, Stroke::NONE));
     let label = |y: f32, text: &str| {
         let place = pos2(whole.left() + GUTTER - 6.0, y);
         painter.text(place, Align2::RIGHT_CENTER, text, theme::label_font(), palette.soft_ink);
     };
     label(plot.top() + 10.0, "bar");
-    label(plot.bottom() - 8.0, "time");
+    label(plot.bottom() - TIME_LABEL, "time");
     painter.hline(whole.x_range(), whole.bottom() - 0.5, Stroke::new(1.0, palette.edge));
 
     if let Some(pointer) = response.interact_pointer_pos() {

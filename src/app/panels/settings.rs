@@ -15,11 +15,14 @@ const FEATURES: [(FeatureKind, &str); 3] =
 const ALIGNERS: [(AlignerKind, &str); 2] =
     [(AlignerKind::Gdtw, "Continuous (GDTW)"), (AlignerKind::Dtw, "Classic (DTW)")];
 
+/// Width of the names before the controls, so that all controls stand in one column.
+const LABELS: f32 = 58.0;
+
 /// Draws the settings.
 pub fn settings_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     heading(ui, "Settings");
     let mut settings = state.settings.clone();
-    Grid::new("settings").num_columns(2).spacing(vec2(12.0, 8.0)).show(ui, |ui| {
+    Grid::new("settings").num_columns(2).min_col_width(LABELS).spacing(vec2(12.0, 8.0)).show(ui, |ui| {
         label(
             ui,
             "Features",
@@ -73,6 +76,36 @@ pub fn settings_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     }
     ui.add_space(8.0);
     buttons_ui(ui, state, commands);
+    ui.add_space(14.0);
+    heading(ui, "Playback");
+    Grid::new("playback").num_columns(2).min_col_width(LABELS).spacing(vec2(12.0, 8.0)).show(ui, |ui| {
+        label(ui, "Device", "Where sound goes. If it is not connected, the system's own choice is used.");
+        device_ui(ui, state, commands);
+        ui.end_row();
+    });
+}
+
+const SYSTEM_DEVICE: &str = "System default";
+
+fn device_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+    let now = state.preferences.output_device.as_ref();
+    let shown = now.map_or(SYSTEM_DEVICE, |device| &device.name);
+    let combo = ComboBox::from_id_salt("device").selected_text(shown).width(COMBO_WIDTH).truncate().show_ui(ui, |ui| {
+        if ui.selectable_label(now.is_none(), SYSTEM_DEVICE).clicked() {
+            commands.push(Command::ChooseDevice(None));
+        }
+        let absent = now.filter(|now| !state.devices.contains(now));
+        for device in state.devices.iter().chain(absent) {
+            if ui.selectable_label(now == Some(device), &device.name).clicked() {
+                commands.push(Command::ChooseDevice(Some(device.clone())));
+            }
+        }
+    });
+    // The list is asked for when it is opened: devices come and go.
+    if combo.response.clicked() {
+        commands.push(Command::ListDevices);
+    }
+    combo.response.accessible_name("Device");
 }
 
 const SHIPPED: [&str; 3] = ["mel", "cqt", "chroma"];

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use eframe::egui::util::IdTypeMap;
 use eframe::egui::{Color32, ColorImage, Id, Rect, Stroke, TextureHandle, TextureOptions, Ui, pos2};
 
 use super::canvas::{Canvas, Grip};
@@ -87,6 +88,11 @@ pub fn paint_spectrum(ui: &Ui, canvas: &Canvas, spectrum: &Arc<Spectrum>, y: &dy
         painter.image(texture.id(), rect, Rect::from_min_max(pos2(0.0, 0.0), pos2(1.0, 1.0)), Color32::WHITE);
     }
     ui.data_mut(|data| data.insert_temp(id, tiles));
+}
+
+/// Drops the pictures that were made, for a memory that goes to a window of its own.
+pub fn forget_spectrum_tiles(data: &mut IdTypeMap) {
+    data.remove_by_type::<Tiles>();
 }
 
 /// Quiet is clear, loud is the colour.

@@ -77,14 +77,16 @@ fn on_this_recording(kept: &Kept, piece: &Piece, warp: &Warp) -> Vec<TempoPoint>
     points.collect()
 }
 
-/// From below the slow beats to above the fast ones; single wild beats are left outside.
+/// From below the slow beats to above the fast ones; only beats that are wild beyond measure are left outside.
 fn range(tempo: &[TempoPoint]) -> Option<(f64, f64)> {
     let mut sorted: Vec<f64> = tempo.iter().map(|point| point.beats_per_minute).filter(|bpm| bpm.is_finite()).collect();
     sorted.sort_by(f64::total_cmp);
     let at = |share: f64| sorted.get((share * (sorted.len().saturating_sub(1)) as f64).round() as usize).copied();
     let (low, high) = (at(0.02)?, at(0.98)?);
-    let room = 0.15 * (high - low).max(0.1 * high).max(1.0);
-    Some(((low - room).max(0.0), high + room))
+    let span = (high - low).max(0.1 * high).max(1.0);
+    let room = 0.15 * span;
+    let (slowest, fastest) = (at(0.0)?.max(low - span), at(1.0)?.min(high + span));
+    Some(((slowest - room).max(0.0), fastest + room))
 }
 
 /// A level for each beat, joined by slopes that keep out of each other's way.

@@ -144,7 +144,7 @@ fn plan_ui(ui: &mut Ui, tuning: &Tuning, commands: &mut Vec<Command>) {
     subheading(ui, "Training");
     Grid::new("plan").num_columns(2).spacing(vec2(12.0, 7.0)).show(ui, |ui| {
         ui.label("Start from").on_hover_text("The model that is adapted, with its features; or a new one.");
-        start_choice(ui, &mut plan);
+        start_choice(ui, tuning, &mut plan, commands);
         ui.end_row();
         ui.label("Method").on_hover_text(
             "What is made smaller. DecDTW: the error of the alignment itself, through the aligner. The others are \
@@ -177,7 +177,7 @@ fn plan_ui(ui: &mut Ui, tuning: &Tuning, commands: &mut Vec<Command>) {
     }
 }
 
-fn start_choice(ui: &mut Ui, plan: &mut Plan) {
+fn start_choice(ui: &mut Ui, tuning: &Tuning, plan: &mut Plan, commands: &mut Vec<Command>) {
     let shown = match &plan.start {
         Start::Model(name) => file_name(name.as_ref()),
         Start::Untrained(kind) => {
@@ -188,11 +188,29 @@ fn start_choice(ui: &mut Ui, plan: &mut Plan) {
         for name in SHIPPED {
             ui.selectable_value(&mut plan.start, Start::Model(name.to_owned()), format!("{name} (built in)"));
         }
+        let trained = tuning.outcome.as_ref().map(|outcome| outcome.model.display().to_string());
+        let own = own_model(&tuning.plan.start).map(str::to_owned);
+        for model in [&own, &trained].into_iter().flatten().take(if own == trained { 1 } else { 2 }) {
+            let name = file_name(model.as_ref());
+            ui.selectable_value(&mut plan.start, Start::Model(model.clone()), name).on_hover_text(model);
+        }
         for (kind, name) in UNTRAINED {
             ui.selectable_value(&mut plan.start, Start::Untrained(kind), name);
         }
+        let hint = "A model file of your own (.safetensors). It can also be dropped on the window.";
+        if ui.selectable_label(false, "Open a model…").on_hover_text(hint).clicked() {
+            commands.push(Command::Ask(Question::StartModel));
+        }
     });
     combo.response.accessible_name("Start from");
+}
+
+/// The file that training starts from, if it is none of the built-in ones.
+fn own_model(start: &Start) -> Option<&str> {
+    match start {
+        Start::Model(name) if !SHIPPED.contains(&name.as_str()) => Some(name),
+        Start::Model(_) | Start::Untrained(_) => None,
+    }
 }
 
 fn method_choice(ui: &mut Ui, plan: &mut Plan) {
@@ -298,7 +316,11 @@ fn outcome_ui(ui: &mut Ui, tuning: &Tuning, outcome: &Outcome, commands: &mut Ve
             }
             ui.end_row();
             for piece in &outcome.pieces {
-                ui.add_sized(vec2(118.0, 18.0), egui::Label::new(&piece.name).truncate());
+                let left = egui::Layout::left_to_right(egui::Align::Center);
+                ui.allocate_ui_with_layout(vec2(118.0, 18.0), left, |ui| {
+                    ui.set_min_width(118.0);
+                    ui.add(egui::Label::new(&piece.name).truncate()).on_hover_text(&piece.name);
+                });
                 let cell = |value: Option<f64>| value.map_or("too short".to_owned(), |ms| format!("{ms:.1} ms"));
                 ui.label(cell(piece.before_ms));
                 ui.label(RichText::new(cell(piece.after_ms)).family(theme::strong_family()));

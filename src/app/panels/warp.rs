@@ -1,16 +1,18 @@
-//! Score time against recording time, with reference, the solution before, and anchors.
+//! Score time against recording time, with reference, the solution before, other alignments, the band that was searched, and
+//! anchors.
 
-use eframe::egui::{Align2, Mesh, Rangef, Shape, Stroke, Ui, pos2, vec2};
+use eframe::egui::{Align2, Color32, Mesh, Pos2, Rangef, Shape, Stroke, Ui, pos2, vec2};
 
 use super::canvas::{Canvas, Grip};
 use super::{clock, curve};
 use crate::alignment::Warp;
 use crate::app::command::Command;
-use crate::app::compare::Kept;
 use crate::app::solve;
 use crate::app::state::AppState;
-use crate::app::view_model::Solution;
+use crate::app::theme::Palette;
+use crate::app::view_model::{Piece, Solution};
 use crate::evaluation::TimeMap;
+use crate::result::SearchBand;
 
 /// Draws the pane.
 pub fn warp_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
@@ -24,6 +26,9 @@ pub fn warp_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     let line = Stroke::new(1.8, canvas.palette.wave_core);
     let axis = Axis::new(&canvas, warp, piece.score.end_s());
     axis.paint_grid(&canvas);
+    if let Some(search) = &state.shown().unwrap_or(solution).alignment.search {
+        paint_search_band(&canvas, &axis, search);
+    }
     if state.moved.is_none() {
         paint_confidence(&canvas, &axis, solution);
     }
@@ -31,12 +36,19 @@ pub fn warp_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         curve::dashed(&canvas, &axis.points(&canvas, &ghost.alignment.warp), Stroke::new(1.2, canvas.palette.ghost));
     }
     if let Some(reference) = &state.reference {
-        curve::solid(&canvas, axis.map_points(&canvas, &reference.times), Stroke::new(3.0, canvas.palette.reference));
+        curve::solid(
+            &canvas,
+            axis.map_points(&canvas, &reference.times),
+            Stroke::new(5.0, canvas.palette.reference.gamma_multiply(0.55)),
+        );
     }
-    let of_this = |kept: &Kept| kept.shown && kept.is_of(&piece.recording_name);
-    for (index, kept) in state.kept.iter().enumerate().filter(|(_, kept)| of_this(kept)) {
+    for (index, kept) in state.kept.iter().enumerate().filter(|(_, kept)| kept.shown) {
         let stroke = Stroke::new(1.5, canvas.palette.series(index));
-        curve::solid(&canvas, axis.points(&canvas, &kept.alignment.warp), stroke);
+        if kept.is_of(&piece.recording_name) {
+            curve::solid(&canvas, axis.points(&canvas, &kept.alignment.warp), stroke);
+        } else if let Some(laid_over) = kept.stretched_to(warp) {
+            curve::solid(&canvas, axis.points(&canvas, &laid_over), stroke);
+        }
     }
     let moved = state.moved.and_then(|moved| solve::preview(warp, &state.settings.anchors, moved));
     // Solved already for where the pointer is or just was, or else bent to follow it.
@@ -56,6 +68,7 @@ pub fn warp_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         }
     }
     axis.paint_labels(&canvas);
+    paint_legend(&canvas, state, piece);
     if let Some(pointer) = canvas.pointer {
         let time = canvas.time(pointer.x);
         let text = format!("recording {}   score {}", clock(time, 3), clock(warp.inverse(time).max(0.0), 3));
@@ -65,6 +78,72 @@ pub fn warp_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
             &text,
             canvas.palette.soft_ink,
         );
+    }
+}
+
+/// Names the curves and bands that are drawn beside the alignment itself.
+fn paint_legend(canvas: &Canvas, state: &AppState, piece: &Piece) {
+    let palette = canvas.palette;
+    let mut entries = vec![(palette.wave_core, "alignment".to_owned())];
+    if let Some(reference) = &state.reference {
+        entries.push((palette.reference, reference.name.clone()));
+    }
+    if state.ghost.is_some() || state.moved.is_some() {
+        entries.push((palette.ghost, "before".to_owned()));
+    }
+    for (index, kept) in state.kept.iter().enumerate().filter(|(_, kept)| kept.shown) {
+        let stretched = if kept.is_of(&piece.recording_name) { "" } else { ", stretched to this length" };
+        entries.push((palette.series(index), format!("{}{stretched}", kept.label(&piece.recording_name))));
+    }
+    let search = state.solution.as_ref().and_then(|solution| solution.alignment.search.as_ref());
+    if search.is_some_and(|search| can_be_seen(canvas, search)) {
+        entries.push((search_colour(palette), "searched".to_owned()));
+    }
+    let place = canvas.plot.left_top() + vec2(12.0, 10.0);
+    if entries.len() > 1 && canvas.plot.height() > LEGEND_ROOM {
+        canvas.legend(place, &entries);
+    }
+}
+
+/// A pane lower than this is left to its curve.
+const LEGEND_ROOM: f32 = 110.0;
+
+fn search_colour(palette: &Palette) -> Color32 {
+    palette.accent.gamma_multiply(0.35)
+}
+
+/// A band that is hardly wider than the curve is left out.
+fn can_be_seen(canvas: &Canvas, search: &SearchBand) -> bool {
+    canvas.seconds(6.0) < search.radius_s
+}
+
+/// Where the curve was looked for: very faint, with hairlines at its edges.
+fn paint_search_band(canvas: &Canvas, axis: &Axis, search: &SearchBand) {
+    if !can_be_seen(canvas, search) {
+        return;
+    }
+    let colour = canvas.palette.accent;
+    let knots = search.centre.score_s();
+    let first = knots.partition_point(|&s| s < axis.low_s).saturating_sub(1);
+    let last = (knots.partition_point(|&s| s <= axis.high_s) + 1).min(knots.len());
+    let mut edges: [Vec<Pos2>; 2] = Default::default();
+    let mut mesh = Mesh::default();
+    for (score_s, time_s) in knots[first..last].iter().zip(&search.centre.performance_s()[first..last]) {
+        let y = axis.y(*score_s);
+        let ends = [time_s - search.radius_s, time_s + search.radius_s].map(|time| pos2(canvas.x(time), y));
+        let next = mesh.vertices.len() as u32;
+        for (edge, end) in edges.iter_mut().zip(ends) {
+            mesh.colored_vertex(end, colour.gamma_multiply(0.06));
+            edge.push(end);
+        }
+        if next >= 2 {
+            mesh.add_triangle(next - 2, next - 1, next);
+            mesh.add_triangle(next - 1, next, next + 1);
+        }
+    }
+    canvas.painter.with_clip_rect(canvas.plot).add(Shape::mesh(mesh));
+    for edge in edges {
+        curve::solid(canvas, edge, Stroke::new(1.0, colour.gamma_multiply(0.18)));
     }
 }
 
@@ -134,12 +213,12 @@ impl Axis {
         self.range.max - (share * f64::from(self.range.span())) as f32
     }
 
-    fn points(&self, canvas: &Canvas, warp: &Warp) -> Vec<eframe::egui::Pos2> {
+    fn points(&self, canvas: &Canvas, warp: &Warp) -> Vec<Pos2> {
         let (first, last) = (warp.performance_s()[0], warp.performance_s()[warp.performance_s().len() - 1]);
         curve::sampled(canvas, |time| (first..=last).contains(&time).then(|| self.y(warp.inverse(time))))
     }
 
-    fn map_points(&self, canvas: &Canvas, map: &TimeMap) -> Vec<eframe::egui::Pos2> {
+    fn map_points(&self, canvas: &Canvas, map: &TimeMap) -> Vec<Pos2> {
         let inside = |&(score_s, _): &(&f64, &f64)| (self.low_s - 5.0..=self.high_s + 5.0).contains(score_s);
         let pairs = map.score_s.iter().zip(&map.performance_s).filter(inside);
         pairs.map(|(&score_s, &time)| pos2(canvas.x(time), self.y(score_s))).collect()

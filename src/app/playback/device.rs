@@ -7,32 +7,44 @@ use std::time::Instant;
 use cpal::traits::{DeviceTrait, HostTrait, StreamTrait};
 use cpal::{ErrorKind, FromSample, OutputCallbackInfo, Sample, SampleFormat, SizedSample, Stream, StreamConfig};
 
-use super::{Output, SharedEngine, lock};
+use super::{ListDevices, Output, OutputDevice, SharedEngine, Started, lock};
 use crate::error::{Error, Result};
 
-/// The default output device. It is opened when first asked to play.
+/// The device that was chosen, or the system's choice. It is opened when first asked to play.
 pub struct DeviceOutput {
     begun: Instant,
+    chosen: Option<OutputDevice>,
+    /// The name of the chosen device, if another one is open because it is gone.
+    missed: Option<String>,
     stream: Option<Stream>,
     lost: Arc<AtomicBool>,
 }
 
 impl Default for DeviceOutput {
     fn default() -> Self {
-        Self { begun: Instant::now(), stream: None, lost: Arc::default() }
+        Self { begun: Instant::now(), chosen: None, missed: None, stream: None, lost: Arc::default() }
     }
 }
 
 impl Output for DeviceOutput {
-    fn start(&mut self, engine: &SharedEngine) -> Result<()> {
+    fn start(&mut self, engine: &SharedEngine) -> Result<Started> {
         let kept = self.stream.as_ref().filter(|_| !self.lost.load(Ordering::Relaxed));
-        if kept.is_some_and(|stream| stream.play().is_ok()) {
-            return Ok(());
+        if kept.is_none_or(|stream| stream.play().is_err()) {
+            self.stream = None;
+            self.lost = Arc::default();
+            self.missed = None;
+            self.stream = Some(self.open(engine).map_err(|error| no_sound(&error))?);
         }
+        Ok(self.missed.clone().map_or(Started::AsChosen, Started::Without))
+    }
+
+    fn choose(&mut self, device: Option<OutputDevice>) {
         self.stream = None;
-        self.lost = Arc::default();
-        self.stream = Some(self.open(engine).map_err(|error| no_sound(&error))?);
-        Ok(())
+        self.chosen = device;
+    }
+
+    fn lister(&self) -> ListDevices {
+        output_devices
     }
 
     fn stop(&mut self) {
@@ -61,18 +73,39 @@ fn no_sound(error: &cpal::Error) -> Error {
     )
 }
 
+/// The devices that sound can go to.
+fn output_devices() -> Vec<OutputDevice> {
+    let devices = cpal::default_host().output_devices().into_iter().flatten();
+    let described = devices.filter_map(|device| {
+        let name = device.description().ok()?.name().to_owned();
+        Some(OutputDevice { id: device.id().ok()?.to_string(), name })
+    });
+    described.collect()
+}
+
 impl DeviceOutput {
-    fn open(&self, engine: &SharedEngine) -> std::result::Result<Stream, cpal::Error> {
+    fn open(&mut self, engine: &SharedEngine) -> std::result::Result<Stream, cpal::Error> {
+        if let Some(chosen) = &self.chosen {
+            let device = chosen.id.parse().ok().and_then(|id| cpal::default_host().device_by_id(&id));
+            match device.map(|device| self.open_device(&device, engine)) {
+                Some(Ok(stream)) => return Ok(stream),
+                Some(Err(_)) | None => self.missed = Some(chosen.name.clone()),
+            }
+        }
         let device = cpal::default_host().default_output_device().ok_or(ErrorKind::DeviceNotAvailable)?;
+        self.open_device(&device, engine)
+    }
+
+    fn open_device(&self, device: &cpal::Device, engine: &SharedEngine) -> std::result::Result<Stream, cpal::Error> {
         let config = device.default_output_config()?;
         let format = config.sample_format();
         let config: StreamConfig = config.into();
         let stream = match format {
-            SampleFormat::F32 => self.stream::<f32>(&device, config, engine)?,
-            SampleFormat::I16 => self.stream::<i16>(&device, config, engine)?,
-            SampleFormat::I32 => self.stream::<i32>(&device, config, engine)?,
-            SampleFormat::U16 => self.stream::<u16>(&device, config, engine)?,
-            SampleFormat::U8 => self.stream::<u8>(&device, config, engine)?,
+            SampleFormat::F32 => self.stream::<f32>(device, config, engine)?,
+            SampleFormat::I16 => self.stream::<i16>(device, config, engine)?,
+            SampleFormat::I32 => self.stream::<i32>(device, config, engine)?,
+            SampleFormat::U16 => self.stream::<u16>(device, config, engine)?,
+            SampleFormat::U8 => self.stream::<u8>(device, config, engine)?,
             _ => return Err(ErrorKind::UnsupportedConfig.into()),
         };
         stream.play()?;

@@ -10,6 +10,8 @@ mod stretch;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use serde::{Deserialize, Serialize};
+
 pub use device::DeviceOutput;
 pub use engine::Engine;
 pub use mix::{Click, Mix, Tracks};
@@ -26,10 +28,35 @@ pub fn lock(engine: &SharedEngine) -> MutexGuard<'_, Engine> {
     engine.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Something that sound can go to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OutputDevice {
+    /// Tells it from others, also after a restart.
+    pub id: String,
+    /// What people call it.
+    pub name: String,
+}
+
+/// Asks the system for devices, which may take a while.
+pub type ListDevices = fn() -> Vec<OutputDevice>;
+
+/// How pulling has begun.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Started {
+    /// Through the device that was chosen.
+    AsChosen,
+    /// Through another one, because the chosen one, named here, is gone.
+    Without(String),
+}
+
 /// Something that pulls samples from an engine in its own time.
 pub trait Output {
     /// Starts, or goes on, pulling.
-    fn start(&mut self, engine: &SharedEngine) -> Result<()>;
+    fn start(&mut self, engine: &SharedEngine) -> Result<Started>;
+    /// Uses another device from the next start on; none is the system's choice.
+    fn choose(&mut self, device: Option<OutputDevice>);
+    /// What asks for the devices there are, on whatever thread.
+    fn lister(&self) -> ListDevices;
     /// Stops pulling; the device may be kept.
     fn stop(&mut self);
     /// The time on the clock that the engine is told when samples will be heard.
@@ -38,18 +65,22 @@ pub trait Output {
     fn is_lost(&self) -> bool;
 }
 
-/// Plays: an engine and the output it goes to, replaced by a silent one if there is no device.
+/// Plays: an engine and the output it goes to, with a silent one in its place while there is no device.
 pub struct Player {
     engine: SharedEngine,
     output: Box<dyn Output>,
+    silent: Option<SilentOutput>,
     playing: bool,
+    told: Option<PlayerNews>,
 }
 
 /// What the window should know after [`Player::poll`] or [`Player::play`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PlayerNews {
-    /// There is no sound, and why; said once, because from then on a silent output is used.
+    /// There is no sound, and why; said once.
     NoSound(String),
+    /// The device that was chosen, named here, is gone and another one is used; said once.
+    OtherDevice(String),
     /// The end was reached.
     Ended,
 }
@@ -57,7 +88,8 @@ pub enum PlayerNews {
 impl Player {
     /// A player that is paused at the start.
     pub fn new(output: Box<dyn Output>) -> Self {
-        Self { engine: Arc::new(Mutex::new(Engine::default())), output, playing: false }
+        let engine = Arc::new(Mutex::new(Engine::default()));
+        Self { engine, output, silent: None, playing: false, told: None }
     }
 
     /// The engine, to change what is played.
@@ -74,15 +106,32 @@ impl Player {
     pub fn play(&mut self) -> Option<PlayerNews> {
         self.playing = true;
         self.engine().set_playing(true);
-        let failed = self.output.start(&self.engine).err()?;
-        self.go_silent(&failed.to_string())
+        self.start()
+    }
+
+    /// Sends sound to another device, at once if it plays.
+    pub fn choose(&mut self, device: Option<OutputDevice>) -> Option<PlayerNews> {
+        let position = self.position_s();
+        self.output.stop();
+        self.output.choose(device);
+        self.told = None;
+        if !self.playing {
+            return None;
+        }
+        self.engine().seek(position);
+        self.start()
+    }
+
+    /// What asks for the devices there are.
+    pub fn lister(&self) -> ListDevices {
+        self.output.lister()
     }
 
     /// Pauses.
     pub fn pause(&mut self) {
         self.playing = false;
         let position = self.position_s();
-        self.output.stop();
+        self.clock_mut().stop();
         let mut engine = self.engine();
         engine.set_playing(false);
         engine.seek(position);
@@ -95,7 +144,7 @@ impl Player {
 
     /// What is heard at this moment, in seconds of the recording.
     pub fn position_s(&self) -> f64 {
-        let now = self.output.now_s();
+        let now = self.clock().now_s();
         self.engine().heard_at(now)
     }
 
@@ -104,14 +153,14 @@ impl Player {
         if !self.playing {
             return None;
         }
-        if self.output.is_lost() {
+        if self.silent.is_none() && self.output.is_lost() {
             self.output.stop();
             // The default device may be another one by now.
-            if let Err(error) = self.output.start(&self.engine) {
-                return self.go_silent(&error.to_string());
+            if let Some(news) = self.start() {
+                return Some(news);
             }
         }
-        let now = self.output.now_s();
+        let now = self.clock().now_s();
         if self.engine().has_ended(now) {
             self.pause();
             return Some(PlayerNews::Ended);
@@ -119,16 +168,40 @@ impl Player {
         None
     }
 
-    fn go_silent(&mut self, reason: &str) -> Option<PlayerNews> {
-        self.output = Box::new(SilentOutput::default());
-        let news = PlayerNews::NoSound(reason.to_owned());
-        match self.output.start(&self.engine) {
-            Ok(()) => Some(news),
-            Err(_) => {
-                self.pause();
-                Some(news)
-            }
+    /// The output that keeps the time.
+    fn clock(&self) -> &dyn Output {
+        self.silent.as_ref().map_or(&*self.output, |silent| silent as &dyn Output)
+    }
+
+    fn clock_mut(&mut self) -> &mut dyn Output {
+        match &mut self.silent {
+            Some(silent) => silent,
+            None => &mut *self.output,
         }
+    }
+
+    /// Every start tries the device again: it may have been plugged in.
+    fn start(&mut self) -> Option<PlayerNews> {
+        self.silent = None;
+        let news = match self.output.start(&self.engine) {
+            Ok(Started::AsChosen) => {
+                self.told = None;
+                return None;
+            }
+            Ok(Started::Without(name)) => PlayerNews::OtherDevice(name),
+            Err(error) => {
+                let silent = self.silent.insert(SilentOutput::default());
+                if silent.start(&self.engine).is_err() {
+                    self.pause();
+                }
+                PlayerNews::NoSound(error.to_string())
+            }
+        };
+        if self.told.as_ref() == Some(&news) {
+            return None;
+        }
+        self.told = Some(news.clone());
+        Some(news)
     }
 }
 
@@ -141,8 +214,12 @@ mod tests {
     struct NoDevice;
 
     impl Output for NoDevice {
-        fn start(&mut self, _: &SharedEngine) -> Result<()> {
+        fn start(&mut self, _: &SharedEngine) -> Result<Started> {
             Err(Error::unsuitable("sound", "there is no device", "plug one in"))
+        }
+        fn choose(&mut self, _: Option<OutputDevice>) {}
+        fn lister(&self) -> ListDevices {
+            Vec::new
         }
         fn stop(&mut self) {}
         fn now_s(&self) -> f64 {
@@ -173,6 +250,24 @@ mod tests {
         clock.advance(3.0);
         assert_eq!(player.poll(), Some(PlayerNews::Ended));
         assert!(!player.is_playing());
+    }
+
+    #[test]
+    fn a_chosen_device_that_is_gone_is_told_once_and_another_is_heard() {
+        let clock = SimulatedClock::default();
+        let mut player = Player::new(Box::new(SimulatedOutput::new(clock.clone())));
+        player.engine().set_tracks(Tracks { recording: Some(clip(9)), ..Tracks::default() });
+        let there = player.lister()().remove(1);
+        assert_eq!(player.choose(Some(there)), None);
+        assert_eq!(player.play(), None);
+        clock.advance(1.0);
+        let gone = OutputDevice { id: "gone".to_owned(), name: "Headphones".to_owned() };
+        assert_eq!(player.choose(Some(gone)), Some(PlayerNews::OtherDevice("Headphones".to_owned())));
+        clock.advance(1.0);
+        assert!((player.position_s() - 2.0).abs() < 0.005, "{}", player.position_s());
+        player.pause();
+        assert_eq!(player.play(), None, "it was told");
+        assert_eq!(player.choose(None), None);
     }
 
     #[test]

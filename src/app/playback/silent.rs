@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use super::{Output, SharedEngine, lock};
+use super::{ListDevices, Output, OutputDevice, SharedEngine, Started, lock};
 use crate::error::{Error, Result};
 
 const RATE: u32 = 22_050;
@@ -24,7 +24,7 @@ impl Default for SilentOutput {
 }
 
 impl Output for SilentOutput {
-    fn start(&mut self, engine: &SharedEngine) -> Result<()> {
+    fn start(&mut self, engine: &SharedEngine) -> Result<Started> {
         self.stop();
         self.stop = Arc::default();
         let (stop, begun, engine) = (Arc::clone(&self.stop), self.begun, Arc::clone(engine));
@@ -40,7 +40,13 @@ impl Output for SilentOutput {
         };
         let thread = std::thread::Builder::new().name("agogic-silence".to_owned()).spawn(pull);
         self.thread = Some(thread.map_err(|source| Error::io("start", "the playback thread", source))?);
-        Ok(())
+        Ok(Started::AsChosen)
+    }
+
+    fn choose(&mut self, _: Option<OutputDevice>) {}
+
+    fn lister(&self) -> ListDevices {
+        Vec::new
     }
 
     fn stop(&mut self) {

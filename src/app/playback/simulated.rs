@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{Output, SharedEngine, lock};
+use super::{ListDevices, Output, OutputDevice, SharedEngine, Started, lock};
 use crate::error::Result;
 
 const RATE: u32 = 44_100;
@@ -47,19 +47,34 @@ impl SimulatedClock {
 /// Pulls samples when its clock is advanced.
 pub struct SimulatedOutput {
     clock: SimulatedClock,
+    chosen: Option<OutputDevice>,
 }
 
 impl SimulatedOutput {
     /// An output that goes by `clock`.
     pub fn new(clock: SimulatedClock) -> Self {
-        Self { clock }
+        Self { clock, chosen: None }
     }
 }
 
+fn devices() -> Vec<OutputDevice> {
+    let device = |id: &str, name: &str| OutputDevice { id: id.to_owned(), name: name.to_owned() };
+    vec![device("simulated:left", "Left loudspeaker"), device("simulated:right", "Right loudspeaker")]
+}
+
 impl Output for SimulatedOutput {
-    fn start(&mut self, engine: &SharedEngine) -> Result<()> {
+    fn start(&mut self, engine: &SharedEngine) -> Result<Started> {
         self.clock.inner().engine = Some(Arc::clone(engine));
-        Ok(())
+        let gone = self.chosen.as_ref().filter(|chosen| !devices().contains(chosen));
+        Ok(gone.map_or(Started::AsChosen, |gone| Started::Without(gone.name.clone())))
+    }
+
+    fn choose(&mut self, device: Option<OutputDevice>) {
+        self.chosen = device;
+    }
+
+    fn lister(&self) -> ListDevices {
+        devices
     }
 
     fn stop(&mut self) {

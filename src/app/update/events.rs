@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use super::files::{self, Opening};
-use super::{Services, compare, correct, play, tune};
+use super::{Services, compare, correct, play, relink, tune};
 use crate::app::command::Command;
 use crate::app::source::file_name;
-use crate::app::state::{AppState, Notice};
+use crate::app::state::{AppState, Dialog, Notice};
 use crate::app::system_dialog::Question;
 use crate::app::tasks::Task;
 use crate::app::time_view::TimeView;
@@ -32,6 +32,8 @@ fn take_in_one(state: &mut AppState, services: &mut Services, slot: Slot, event:
                 (state.tuning.stage, state.tuning.fraction) = (stage, fraction);
             }
         }
+        Event::Reopened(reopened) => relink::reopened(state, services, reopened),
+        Event::Devices(devices) => state.devices = devices,
         Event::Opened { piece, reference } => {
             if state.transport.playing {
                 super::apply(state, services, Command::TogglePlay);
@@ -158,6 +160,13 @@ fn picked(state: &mut AppState, services: &mut Services, paths: Vec<std::path::P
             let settings = crate::config::Settings { soundfont: Some(first), ..state.settings.clone() };
             super::apply(state, services, Command::SetSettings(settings));
         }
+        Question::Picture(_) => {
+            if let Some(Dialog::Picture(options)) = &mut state.dialog {
+                options.path = first;
+            }
+        }
+        Question::Missing(_) => super::apply(state, services, Command::Relink { file: first, confirmed: false }),
+        Question::StartModel => super::apply(state, services, Command::StartFrom(first.display().to_string())),
         Question::OpenModel => {
             super::apply(state, services, Command::ChooseExtractor(Some(first.display().to_string())));
         }
@@ -165,7 +174,7 @@ fn picked(state: &mut AppState, services: &mut Services, paths: Vec<std::path::P
             super::apply(state, services, Command::AddLabelled(paths));
         }
         Question::Export(_) => {
-            if let Some(crate::app::state::Dialog::Export { path, .. }) = &mut state.dialog {
+            if let Some(Dialog::Export { path, .. }) = &mut state.dialog {
                 *path = first.display().to_string();
             } else {
                 state.tell(Notice::warning(format!("{} was not written: the dialog is closed.", file_name(&first))));

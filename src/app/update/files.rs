@@ -1,9 +1,8 @@
 //! Opening, saving, exporting.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use super::Services;
+use super::{Services, relink, tune};
 use crate::app::compare::Kept;
 use crate::app::preferences::Recent;
 use crate::app::session::{KeptAlignment, Session};
@@ -78,17 +77,25 @@ pub(super) fn open_recent(state: &mut AppState, services: &mut Services, recent:
 }
 
 pub(super) fn open(state: &mut AppState, services: &mut Services, paths: Vec<PathBuf>) {
+    // A file that is dropped while one is asked for is the answer.
+    if let (Some(Dialog::Relink(_)), [file]) = (&state.dialog, paths.as_slice()) {
+        relink::offer(state, services, file.clone(), false);
+        return;
+    }
     state.dialog = None;
     let of_role = |role| paths.iter().rfind(|path| role_of(path) == role).cloned();
     let (session, reference) = (of_role(FileRole::Session), of_role(FileRole::Reference));
     let (recording, score) = (of_role(FileRole::Recording), of_role(FileRole::Score));
+    if let Some(model) = of_role(FileRole::Model) {
+        tune::take_model(state, services, model.display().to_string());
+    }
     let replaces = session.is_some() || recording.is_some() || score.is_some();
     if replaces && state.is_changed() {
         state.dialog = Some(Dialog::Unsaved(Afterwards::Open(paths)));
         return;
     }
     if let Some(session) = session {
-        open_session(state, services, &session, Some(session.clone()));
+        relink::open(state, services, &session, Some(session.clone()));
         return;
     }
     if recording.is_none() && score.is_none() {
@@ -133,35 +140,7 @@ pub(super) fn open(state: &mut AppState, services: &mut Services, paths: Vec<Pat
     }
 }
 
-fn open_session(state: &mut AppState, services: &mut Services, path: &Path, saved_as: Option<PathBuf>) {
-    let read = Session::read(path).and_then(|session| {
-        let (sources, changed) = session.locate(path)?;
-        Ok((session, sources, changed))
-    });
-    match read {
-        Ok((session, sources, changed)) => {
-            for sentence in changed {
-                state.tell(Notice::warning(sentence));
-            }
-            let unsaved = saved_as.is_none();
-            if let Some(saved_as) = &saved_as {
-                state.preferences.remember(Recent::Session(saved_as.clone()));
-            }
-            let opening = Opening {
-                settings: session.settings,
-                view: session.view,
-                kept: session.kept.into_iter().map(|kept| Kept::new(kept.name, Arc::new(kept.alignment))).collect(),
-                accepted: session.accepted,
-                session_path: saved_as.or(session.saved_as),
-                changed: unsaved,
-            };
-            start(state, services, sources, opening, session.alignment);
-        }
-        Err(error) => state.tell(Notice::error(&error)),
-    }
-}
-
-fn start(
+pub(super) fn start(
     state: &mut AppState,
     services: &mut Services,
     sources: Sources,
@@ -245,7 +224,7 @@ pub(super) fn export(state: &mut AppState, services: &mut Services, format: Form
 
 pub(super) fn recover(state: &mut AppState, services: &mut Services) {
     let Some(path) = state.left_behind.take() else { return };
-    open_session(state, services, &path, None);
+    relink::open(state, services, &path, None);
 }
 
 pub(super) fn discard_left_behind(state: &mut AppState) {

@@ -7,6 +7,7 @@ mod events;
 mod files;
 mod look;
 mod play;
+mod relink;
 mod tune;
 
 use std::path::PathBuf;
@@ -15,6 +16,7 @@ use std::time::Instant;
 
 use super::command::Command;
 use super::panes::default_layout;
+use super::picture::{Drawing, PictureOptions};
 use super::playback::Player;
 use super::recovery::Recovery;
 use super::section::Listening;
@@ -66,10 +68,12 @@ pub fn apply(state: &mut AppState, services: &mut Services, command: Command) {
         Command::SaveSession => files::save(state, services),
         Command::SaveSessionAs(path) => files::save_as(state, services, path),
         Command::Export { format, path } => files::export(state, services, format, path),
-        Command::SavePicture(path) => {
+        Command::SavePicture(options) => {
             state.dialog = None;
-            state.picture = Some(path);
+            state.picture = Some(options);
         }
+        Command::Relink { file, confirmed } => relink::offer(state, services, file, confirmed),
+        Command::OpenWithout => relink::go_without(state, services),
         Command::Recover => files::recover(state, services),
         Command::DiscardLeftBehind => files::discard_left_behind(state),
         Command::Quit => files::unless_changed(state, services, super::state::Afterwards::Quit),
@@ -119,6 +123,7 @@ pub fn apply(state: &mut AppState, services: &mut Services, command: Command) {
         Command::RenameKept(index, name) => compare::rename(state, index, name),
         Command::ChooseExtractor(model) => tune::choose_extractor(state, model),
         Command::SetPlan(plan) => tune::set_plan(state, services, plan),
+        Command::StartFrom(model) => tune::start_from(state, services, model),
         Command::TypeLabelled(text) => state.tuning.typed = text,
         Command::AddLabelled(paths) => tune::add_labelled(state, services, &paths),
         Command::AddCurrent => tune::add_current(state, services),
@@ -136,6 +141,8 @@ pub fn apply(state: &mut AppState, services: &mut Services, command: Command) {
         Command::ToggleLoop => play::toggle_loop(state, services),
         Command::SetSpeed(speed) => play::set_speed(state, services, speed),
         Command::SetMix(mix) => play::set_mix(state, services, mix),
+        Command::ListDevices => play::list_devices(services),
+        Command::ChooseDevice(device) => play::choose_device(state, services, device),
         Command::SetTheme(theme) => state.preferences.theme = theme,
         Command::SetZoom(zoom) => state.preferences.zoom = zoom.clamp(0.6, 2.5),
         Command::ToggleSidePanel => state.preferences.side_panel = !state.preferences.side_panel,
@@ -158,9 +165,9 @@ pub fn forget_old_news(state: &mut AppState) {
     state.notices.retain(|notice| !notice.is_over());
 }
 
-/// Writes a picture of the window.
-pub fn write_picture(services: &mut Services, size: [usize; 2], rgba: Vec<u8>, path: PathBuf) {
-    services.worker.start(Task::Picture { size, rgba, path });
+/// Writes a picture.
+pub fn write_picture(services: &mut Services, drawing: Box<Drawing>, options: PictureOptions) {
+    services.worker.start(Task::Picture { drawing, options });
 }
 
 /// Starts finding the alignment that the settings ask for.

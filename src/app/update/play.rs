@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Services;
-use crate::app::playback::{Click, Mix, PlayerNews, Tracks};
+use crate::app::playback::{Click, Mix, OutputDevice, PlayerNews, Tracks};
 use crate::app::state::{AppState, Notice};
 use crate::app::tasks::Task;
 use crate::app::worker::Slot;
@@ -115,10 +115,30 @@ pub fn follow_playhead(state: &mut AppState, services: &mut Services) {
     }
 }
 
+/// Asks for the devices there are, elsewhere: some systems take their time.
+pub(super) fn list_devices(services: &mut Services) {
+    if !services.worker.is_busy(Slot::Devices) {
+        services.worker.start(Task::Devices(services.player.lister()));
+    }
+}
+
+pub(super) fn choose_device(state: &mut AppState, services: &mut Services, device: Option<OutputDevice>) {
+    state.preferences.output_device.clone_from(&device);
+    let news = services.player.choose(device);
+    tell(state, news);
+}
+
 fn tell(state: &mut AppState, news: Option<PlayerNews>) {
-    if let Some(PlayerNews::NoSound(reason)) = news {
-        let mut letters = reason.chars();
-        let reason: String = letters.next().map(char::to_uppercase).into_iter().flatten().chain(letters).collect();
-        state.tell(Notice::warning(format!("{reason}.")));
+    match news {
+        Some(PlayerNews::NoSound(reason)) => {
+            let mut letters = reason.chars();
+            let reason: String = letters.next().map(char::to_uppercase).into_iter().flatten().chain(letters).collect();
+            state.tell(Notice::warning(format!("{reason}.")));
+        }
+        Some(PlayerNews::OtherDevice(name)) => {
+            let text = format!("{name} is not connected: sound goes to the system's device until it is back.");
+            state.tell(Notice::warning(text));
+        }
+        Some(PlayerNews::Ended) | None => {}
     }
 }

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::{Services, correct, start_aligning};
+use crate::app::preferences::SideTab;
 use crate::app::source::{FileRole, Source, file_name, role_of};
 use crate::app::state::{AppState, Notice};
 use crate::app::tasks::Task;
-use crate::app::tuning::{LabelledPiece, Outcome, Phase, Plan, Tuning};
+use crate::app::tuning::{LabelledPiece, Outcome, Phase, Plan, Start, Tuning};
 use crate::app::worker::Slot;
 use crate::atomic_file::write_bytes_atomically;
 use crate::config::{AlignerKind, Refinement, Settings};
@@ -234,6 +235,26 @@ pub(super) fn choose_extractor(state: &mut AppState, model: Option<String>) {
     match settings {
         Ok(settings) => correct::set_settings(state, settings),
         Err(error) => state.tell(Notice::error(&error)),
+    }
+}
+
+/// Makes a model the start of the next training, if it can be read.
+pub(super) fn start_from(state: &mut AppState, services: &Services, model: String) {
+    match open_model(&model) {
+        Ok(_) => {
+            let plan = Plan { start: Start::Model(model), ..state.tuning.plan.clone() };
+            set_plan(state, services, plan);
+        }
+        Err(error) => state.tell(Notice::error(&error)),
+    }
+}
+
+/// A model that was dropped on the window: training starts from it, or else the alignment is made with it.
+pub(super) fn take_model(state: &mut AppState, services: &Services, model: String) {
+    if state.preferences.side_tab == SideTab::Tune {
+        start_from(state, services, model);
+    } else {
+        choose_extractor(state, Some(model));
     }
 }
 

@@ -1,19 +1,28 @@
-//! A picture of the window as a PNG file.
+//! Pixels as a PNG file.
 
 use crate::error::{Error, Result};
 
 /// Encodes red, green, blue and alpha of each pixel; the window has no holes, so alpha is left out.
 pub fn png(size: [usize; 2], rgba: &[u8]) -> Result<Vec<u8>> {
+    let rgb: Vec<u8> = rgba.chunks_exact(4).flat_map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect();
+    encode(size, png::ColorType::Rgb, &rgb)
+}
+
+/// The same with alpha, for pictures that let others show through.
+pub fn rgba_png(size: [usize; 2], rgba: &[u8]) -> Result<Vec<u8>> {
+    encode(size, png::ColorType::Rgba, rgba)
+}
+
+fn encode(size: [usize; 2], colours: png::ColorType, values: &[u8]) -> Result<Vec<u8>> {
     let failed = |error: png::EncodingError| {
-        Error::unsuitable("the picture", error.to_string(), "make the window smaller and try again")
+        Error::unsuitable("the picture", error.to_string(), "choose a smaller size and try again")
     };
     let mut bytes = Vec::new();
     let mut encoder = png::Encoder::new(&mut bytes, size[0] as u32, size[1] as u32);
-    encoder.set_color(png::ColorType::Rgb);
+    encoder.set_color(colours);
     encoder.set_depth(png::BitDepth::Eight);
-    let rgb: Vec<u8> = rgba.chunks_exact(4).flat_map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect();
     let mut writer = encoder.write_header().map_err(failed)?;
-    writer.write_image_data(&rgb).map_err(failed)?;
+    writer.write_image_data(values).map_err(failed)?;
     writer.finish().map_err(failed)?;
     Ok(bytes)
 }

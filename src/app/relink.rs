@@ -1,0 +1,230 @@
+//! A session that is being opened: which of its files were found again, and which have to be asked for.
+
+use std::path::{Path, PathBuf};
+
+use super::session::{Fingerprint, Found, Media, Session, find};
+use super::source::{Source, Sources, file_name};
+use crate::error::{Error, Result};
+
+/// What a file is to its session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MediaRole {
+    /// The recording.
+    Recording,
+    /// The score.
+    Score,
+    /// What is compared with: the session can do without.
+    Reference,
+}
+
+impl MediaRole {
+    const ALL: [Self; 3] = [Self::Recording, Self::Score, Self::Reference];
+
+    /// In a sentence.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Recording => "the recording",
+            Self::Score => "the score",
+            Self::Reference => "the reference",
+        }
+    }
+}
+
+/// A file that was not found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Missing {
+    /// What it is to the session.
+    pub role: MediaRole,
+    /// Where it was.
+    pub was: PathBuf,
+}
+
+/// A session and what was found of its files.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reopened {
+    /// What the session file holds.
+    pub session: Session,
+    /// The session file.
+    pub file: PathBuf,
+    /// Where it will be saved; none if it was left by a crash.
+    pub saved_as: Option<PathBuf>,
+    /// A path that is being typed.
+    pub typed: String,
+    /// A file that was offered and is not the one that was saved.
+    pub different: Option<PathBuf>,
+    /// Sentences about files that are no longer the same.
+    pub changed: Vec<String>,
+    /// Whether recording and score are those that the stored alignment is of.
+    pub same_media: bool,
+    found: [Option<Source>; 3],
+}
+
+impl Reopened {
+    /// Reads a session and looks for its files.
+    pub fn read(file: &Path, saved_as: Option<PathBuf>) -> Result<Self> {
+        let session = Session::read(file)?;
+        let mut reopened = Self {
+            session,
+            file: file.to_owned(),
+            saved_as,
+            typed: String::new(),
+            different: None,
+            changed: Vec::new(),
+            same_media: true,
+            found: [const { None }; 3],
+        };
+        reopened.look_in(file.parent().unwrap_or(Path::new(".")));
+        Ok(reopened)
+    }
+
+    /// The first file that was not found.
+    pub fn missing(&self) -> Option<Missing> {
+        MediaRole::ALL.into_iter().find_map(|role| {
+            let media = self.media(role).filter(|_| self.found[role as usize].is_none())?;
+            let was = media.source.path()?.to_owned();
+            Some(Missing { role, was })
+        })
+    }
+
+    /// Takes a file for the one that is missing, if it holds the same or the user has confirmed that another will do.
+    pub fn offer(&mut self, file: &Path, confirmed: bool) -> Result<()> {
+        let Some(Missing { role, .. }) = self.missing() else { return Ok(()) };
+        let fingerprint = Fingerprint::of(file).map_err(|source| Error::io("read", file, source))?;
+        let known = self.media(role).and_then(|media| media.fingerprint);
+        let same = known.is_none_or(|known| known == fingerprint);
+        self.typed.clear();
+        if !same && !confirmed {
+            self.different = Some(file.to_owned());
+            return Ok(());
+        }
+        self.different = None;
+        self.same_media &= same || role == MediaRole::Reference;
+        self.found[role as usize] = Some(Source::File(file.to_owned()));
+        // What was moved together is found together.
+        if let Some(folder) = file.parent() {
+            self.look_in(folder);
+        }
+        Ok(())
+    }
+
+    /// Goes on without the file that is missing, if that can be.
+    pub fn go_without(&mut self) {
+        if self.missing().is_some_and(|missing| missing.role == MediaRole::Reference) {
+            self.session.reference = None;
+            self.different = None;
+        }
+    }
+
+    /// The files, once all are found.
+    pub fn sources(&self) -> Option<Sources> {
+        if self.missing().is_some() {
+            return None;
+        }
+        let [recording, score, reference] = self.found.clone();
+        Some(Sources { recording: recording?, score: score?, reference })
+    }
+
+    fn media(&self, role: MediaRole) -> Option<&Media> {
+        match role {
+            MediaRole::Recording => Some(&self.session.recording),
+            MediaRole::Score => Some(&self.session.score),
+            MediaRole::Reference => self.session.reference.as_ref(),
+        }
+    }
+
+    fn look_in(&mut self, folder: &Path) {
+        for role in MediaRole::ALL {
+            if self.found[role as usize].is_some() {
+                continue;
+            }
+            let Some(media) = self.media(role) else { continue };
+            self.found[role as usize] = match find(media, folder) {
+                Found::Same(source) => Some(source),
+                Found::Other(source) => {
+                    let name = source.path().map_or_else(String::new, file_name);
+                    self.changed.push(format!("{name} is not the same file as when the session was saved."));
+                    self.same_media &= role == MediaRole::Reference;
+                    Some(source)
+                }
+                Found::Nothing => None,
+            };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Settings;
+
+    struct Moved {
+        folder: tempfile::TempDir,
+    }
+
+    impl Moved {
+        /// A session whose files have gone to another folder.
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let old = folder.path().join("old");
+            std::fs::create_dir(&old).unwrap();
+            std::fs::create_dir(folder.path().join("sessions")).unwrap();
+            let file = |name: &str| {
+                std::fs::write(old.join(name), name).unwrap();
+                Source::File(old.join(name))
+            };
+            let sources = Sources { recording: file("a.wav"), score: file("a.mid"), reference: Some(file("a.csv")) };
+            Session::new(&sources, Settings::default()).write(&folder.path().join("sessions/a.agogic")).unwrap();
+            std::fs::rename(&old, folder.path().join("new")).unwrap();
+            Self { folder }
+        }
+
+        fn read(&self) -> Reopened {
+            Reopened::read(&self.folder.path().join("sessions/a.agogic"), None).unwrap()
+        }
+
+        fn path(&self, name: &str) -> PathBuf {
+            self.folder.path().join("new").join(name)
+        }
+    }
+
+    #[test]
+    fn one_file_that_is_found_leads_to_the_others() {
+        let moved = Moved::new();
+        let mut reopened = moved.read();
+        let missing = reopened.missing().unwrap();
+        assert!(missing.role == MediaRole::Recording && missing.was.ends_with("old/a.wav"));
+        assert!(reopened.sources().is_none());
+        reopened.offer(&moved.path("a.wav"), false).unwrap();
+        let sources = reopened.sources().unwrap();
+        assert_eq!(sources.reference, Some(Source::File(moved.path("a.csv"))));
+        assert!(reopened.same_media && reopened.changed.is_empty());
+    }
+
+    #[test]
+    fn another_file_is_taken_only_after_a_confirmation() {
+        let moved = Moved::new();
+        let mut reopened = moved.read();
+        let other = moved.folder.path().join("other.wav");
+        std::fs::write(&other, "another take").unwrap();
+        reopened.offer(&other, false).unwrap();
+        assert_eq!(reopened.different.as_deref(), Some(other.as_path()));
+        assert_eq!(reopened.missing().unwrap().role, MediaRole::Recording);
+        reopened.offer(&other, true).unwrap();
+        assert_eq!(reopened.missing().unwrap().role, MediaRole::Score);
+        assert!(!reopened.same_media && reopened.different.is_none());
+        assert!(reopened.offer(&moved.path("nothing.mid"), false).is_err());
+    }
+
+    #[test]
+    fn only_a_reference_can_be_done_without() {
+        let moved = Moved::new();
+        let mut reopened = moved.read();
+        reopened.go_without();
+        assert_eq!(reopened.missing().unwrap().role, MediaRole::Recording);
+        std::fs::remove_file(moved.path("a.csv")).unwrap();
+        reopened.offer(&moved.path("a.wav"), false).unwrap();
+        assert_eq!(reopened.missing().unwrap().role, MediaRole::Reference);
+        reopened.go_without();
+        assert_eq!(reopened.sources().unwrap().reference, None);
+    }
+}

@@ -1,0 +1,62 @@
+//! Opening sessions, whose files may have moved.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::Services;
+use super::files::{Opening, start};
+use crate::app::compare::Kept;
+use crate::app::preferences::Recent;
+use crate::app::relink::Reopened;
+use crate::app::source::file_name;
+use crate::app::state::{AppState, Dialog, Notice, Work};
+use crate::app::tasks::Task;
+
+/// Reads a session and looks for its files; `saved_as` is none for what a crash has left.
+pub(super) fn open(state: &mut AppState, services: &mut Services, file: &Path, saved_as: Option<PathBuf>) {
+    state.work = Some(Work::new(format!("Opening {}", file_name(file))));
+    services.opening = None;
+    services.worker.start(Task::Reopen { file: file.to_owned(), saved_as });
+}
+
+/// Goes on with a session, or asks for the first file that is missing.
+pub(super) fn reopened(state: &mut AppState, services: &mut Services, reopened: Box<Reopened>) {
+    let Some(sources) = reopened.sources() else {
+        state.work = None;
+        state.dialog = Some(Dialog::Relink(reopened));
+        return;
+    };
+    let Reopened { session, saved_as, changed, same_media, .. } = *reopened;
+    for sentence in changed {
+        state.tell(Notice::warning(sentence));
+    }
+    let unsaved = saved_as.is_none();
+    if let Some(saved_as) = &saved_as {
+        state.preferences.remember(Recent::Session(saved_as.clone()));
+    }
+    let opening = Opening {
+        settings: session.settings,
+        view: session.view,
+        kept: session.kept.into_iter().map(|kept| Kept::new(kept.name, Arc::new(kept.alignment))).collect(),
+        accepted: session.accepted,
+        session_path: saved_as.or(session.saved_as),
+        changed: unsaved,
+    };
+    start(state, services, sources, opening, session.alignment.filter(|_| same_media));
+}
+
+/// Takes a file for the one that the dialog asks for.
+pub(super) fn offer(state: &mut AppState, services: &mut Services, file: PathBuf, confirmed: bool) {
+    if let Some(Dialog::Relink(reopened)) = state.dialog.take() {
+        state.work = Some(Work::new(format!("Reading {}", file_name(&file))));
+        services.worker.start(Task::Offer { reopened, file, confirmed });
+    }
+}
+
+/// Opens the session without the file that the dialog asks for.
+pub(super) fn go_without(state: &mut AppState, services: &mut Services) {
+    if let Some(Dialog::Relink(mut asked)) = state.dialog.take() {
+        asked.go_without();
+        reopened(state, services, asked);
+    }
+}

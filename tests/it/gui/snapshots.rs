@@ -1,0 +1,137 @@
+//! Pictures of the window, compared with stored ones. They are painted without a graphics card, so they are the same everywhere
+//! but for rounding. `AGOGIC_UPDATE_SNAPSHOTS=1 cargo test --test it snapshots` stores them anew.
+
+use std::path::{Path, PathBuf};
+
+use agogic::app::picture::{PictureArea, PictureFormat, PictureOptions};
+use agogic::app::{Command, PaneKind, SideTab, ThemeChoice};
+use agogic::config::{AlignerKind, Settings};
+
+use super::{Bench, folder};
+
+/// Stored pictures are this much smaller than the window, so that they are light.
+const SMALLER: usize = 2;
+const SIZE: [u32; 2] = [1040, 680];
+/// Values of a channel that differ by more than this are seen.
+const SEEN: u8 = 24;
+/// How many pixels may be seen to differ, as a share.
+const MOST_SEEN: f64 = 0.004;
+/// How much values may differ on average.
+const MOST_MEAN: f64 = 0.6;
+
+/// Red, green and blue of every pixel.
+struct Image {
+    width: usize,
+    height: usize,
+    rgb: Vec<u8>,
+}
+
+impl Image {
+    fn of(bench: &Bench, area: PictureArea, size: [u32; 2]) -> Self {
+        let options = PictureOptions { area, format: PictureFormat::Png, size, detail: 1, path: PathBuf::new() };
+        let window = bench.harness.state().borrow();
+        let pixels = window.as_ref().unwrap().picture(&bench.harness.ctx, &options).pixels();
+        let (width, height) = (pixels.size[0] / SMALLER, pixels.size[1] / SMALLER);
+        let mut rgb = Vec::with_capacity(width * height * 3);
+        for row in 0..height {
+            for column in 0..width {
+                for channel in 0..3 {
+                    let value = |x: usize, y: usize| usize::from(pixels.rgba[4 * (y * pixels.size[0] + x) + channel]);
+                    let (x, y) = (SMALLER * column, SMALLER * row);
+                    let sum = value(x, y) + value(x + 1, y) + value(x, y + 1) + value(x + 1, y + 1);
+                    rgb.push(((sum + 2) / 4) as u8);
+                }
+            }
+        }
+        Self { width, height, rgb }
+    }
+
+    fn read(path: &Path) -> Option<Self> {
+        let mut reader = png::Decoder::new(std::fs::File::open(path).ok()?).read_info().unwrap();
+        let mut rgb = vec![0; reader.output_buffer_size()];
+        let info = reader.next_frame(&mut rgb).unwrap();
+        Some(Self { width: info.width as usize, height: info.height as usize, rgb })
+    }
+
+    fn write(&self, path: &Path) {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let mut encoder =
+            png::Encoder::new(std::fs::File::create(path).unwrap(), self.width as u32, self.height as u32);
+        encoder.set_color(png::ColorType::Rgb);
+        encoder.set_compression(png::Compression::Best);
+        encoder.set_adaptive_filter(png::AdaptiveFilterType::Adaptive);
+        encoder.write_header().unwrap().write_image_data(&self.rgb).unwrap();
+    }
+
+    /// Mean difference, share of pixels that are seen to differ, and a picture of them.
+    fn compare(&self, other: &Self) -> (f64, f64, Self) {
+        let differences: Vec<u8> = self.rgb.iter().zip(&other.rgb).map(|(a, b)| a.abs_diff(*b)).collect();
+        let mean = differences.iter().map(|&d| f64::from(d)).sum::<f64>() / differences.len() as f64;
+        let seen = differences.chunks(3).filter(|pixel| pixel.iter().any(|&d| d > SEEN)).count();
+        let rgb = differences.iter().map(|d| d.saturating_mul(4)).collect();
+        (mean, seen as f64 / (differences.len() / 3) as f64, Self { rgb, ..*self })
+    }
+}
+
+fn check(name: &str, image: &Image) {
+    let stored = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots").join(format!("{name}.png"));
+    if std::env::var_os("AGOGIC_UPDATE_SNAPSHOTS").is_some() {
+        image.write(&stored);
+        return;
+    }
+    let failed = Path::new(env!("CARGO_TARGET_TMPDIR")).join("snapshots");
+    let actual = failed.join(format!("{name}.png"));
+    let Some(expected) = Image::read(&stored) else {
+        image.write(&actual);
+        panic!("{} is missing; what it would be is {}", stored.display(), actual.display());
+    };
+    assert_eq!((image.width, image.height), (expected.width, expected.height), "{name}");
+    let (mean, seen, difference) = image.compare(&expected);
+    if mean > MOST_MEAN || seen > MOST_SEEN {
+        image.write(&actual);
+        difference.write(&failed.join(format!("{name}-difference.png")));
+        panic!(
+            "{name} looks different: {mean:.2} on average, {:.2} % of the pixels; see {} and {name}-difference.png beside it",
+            100.0 * seen,
+            actual.display()
+        );
+    }
+}
+
+/// The demo, aligned, with its spectrum, in a theme.
+fn demo(folder: &Path, theme: ThemeChoice) -> Bench {
+    let mut bench = Bench::new(folder, Vec::new());
+    bench.wait_until_aligned();
+    bench.wait("listening", |state| state.spectrum.is_some());
+    bench.apply(Command::SetTheme(theme));
+    bench.harness.run_ok();
+    bench
+}
+
+#[test]
+fn the_demo_looks_as_it_should_in_light_and_dark() {
+    let folder = folder();
+    let mut bench = demo(folder.path(), ThemeChoice::Light);
+    check("demo-light", &Image::of(&bench, PictureArea::Window, SIZE));
+    bench.apply(Command::SetTheme(ThemeChoice::Dark));
+    bench.harness.run_ok();
+    let dark = Image::of(&bench, PictureArea::Window, SIZE);
+    check("demo-dark", &dark);
+    let (_, seen, _) = dark.compare(&Image { rgb: vec![255; dark.rgb.len()], ..dark });
+    assert!(seen > 0.9, "a comparison with white must fail");
+}
+
+#[test]
+fn compared_alignments_and_a_pane_of_its_own_look_as_they_should() {
+    let folder = folder();
+    let mut bench = demo(folder.path(), ThemeChoice::Light);
+    bench.apply(Command::Keep);
+    bench.apply(Command::SetSettings(Settings { aligner: AlignerKind::Dtw, ..Settings::default() }));
+    bench.apply(Command::Align);
+    bench.wait("aligning", |state| !state.needs_aligning() && state.work.is_none());
+    bench.apply(Command::ShowSide(SideTab::Compare));
+    bench.apply(Command::GoTo(20.0));
+    bench.harness.run_ok();
+    check("compare", &Image::of(&bench, PictureArea::Window, SIZE));
+    check("warp-pane", &Image::of(&bench, PictureArea::Pane(PaneKind::Warp), [800, 400]));
+}

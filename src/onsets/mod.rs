@@ -14,6 +14,7 @@ mod params;
 mod pattern;
 mod segment;
 mod stage;
+mod stretch;
 mod support;
 mod voices;
 

@@ -1,11 +1,10 @@
 //! Puts the onset problem together, solves it, widens the band where the path touches it.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use crate::alignment::Warp;
-use crate::alignment::gdtw::{
-    CostTable, EdgeCost, FirstGrid, Interpolation, NodeCost, Problem, SolveOptions, Workspace, solve,
-};
 use crate::error::Result;
 use crate::job::JobContext;
 use crate::score::Score;
@@ -13,11 +12,12 @@ use crate::start::LogSpectrum;
 
 use super::band::{lost, touching, widen};
 use super::chord::{Chord, chords};
-use super::evidence::{Evidence, Pattern};
+use super::evidence::Evidence;
 use super::local::{medians, refine_times};
 use super::params::OnsetParams;
 use super::pattern;
-use super::segment::{Mismatch, norms, templates};
+use super::segment::{norms, templates};
+use super::stretch::Parts;
 use super::support::{Support, support};
 use super::voices::place_notes;
 
@@ -60,45 +60,46 @@ pub fn place(
 ) -> Result<Placed> {
     let (chords, fixed) = knots(score, rough);
     let centre: Vec<f64> = chords.iter().map(|chord| rough.centre.at(chord.onset_s)).collect();
-    let norms = norms(spectrum);
-    let templates = templates(score, &chords, &|s| rough.tempo.at(s));
-    let patterns = pattern::of_chords(&chords, &centre, params);
-    let mut radius = vec![params.band_s; chords.len()];
-    let mut widenings = params.widenings;
-    let mut workspace = Workspace::default();
-    loop {
-        let mut table = evidence_table(evidence, &patterns, &centre, &radius)?;
-        if params.segment_weight > 0.0 {
-            for (segment, template) in templates.iter().enumerate() {
-                let span = (table.span(segment).0, table.span(segment + 1).1);
-                let mismatch = Mismatch::over(spectrum, &norms, template, span);
-                let step = table.step();
-                table.add_segment_integral(segment, |k| params.segment_weight * mismatch.until(k as f64 * step));
-            }
+    let parts = Parts {
+        evidence,
+        spectrum,
+        norms: norms(spectrum),
+        chords: &chords,
+        patterns: pattern::of_chords(&chords, &centre, params),
+        templates: templates(score, &chords, &|s| rough.tempo.at(s)),
+        centre,
+        rough,
+        fixed: &fixed,
+        params,
+    };
+    let mut times = path(ctx, &parts)?;
+    let objective = parts.objective(&times)?;
+    refine_times(evidence, &chords, &fixed, params, &mut times);
+    let notes = place_notes(evidence, score, &chords, &times, params);
+    let times = medians(&chords, &notes, &fixed, times);
+    let expected: Vec<f64> = chords.iter().map(|chord| rough.tempo.at(chord.onset_s)).collect();
+    let support = support(evidence, &chords, &times, &expected, params);
+    let warp = onset_warp(score, &chords, rough, times)?;
+    Ok(Placed { warp, notes, chords, support, objective })
+}
+
+/// The best path in a band that is widened where the path touches it or is lost; only what was widened is solved again.
+fn path(ctx: &JobContext, parts: &Parts<'_>) -> Result<Vec<f64>> {
+    let count = parts.chords.len();
+    let mut radius = vec![parts.params.band_s; count];
+    let mut phi = vec![0.0; count];
+    phi = parts.solve(ctx, 0..count, &radius, &phi)?;
+    for _ in 0..parts.params.widenings {
+        let mut astray = touching(&parts.centre, &phi, &radius);
+        astray.extend(lost(parts.evidence, &parts.patterns, &phi, parts.params));
+        let stretches = widen(&parts.centre, &astray, &mut radius);
+        let solve = |stretch: &Range<usize>| parts.solve(&ctx.quiet(), stretch.clone(), &radius, &phi);
+        let solved: Vec<Vec<f64>> = stretches.par_iter().map(solve).collect::<Result<_>>()?;
+        for (stretch, times) in stretches.into_iter().zip(solved) {
+            phi[stretch].copy_from_slice(&times);
         }
-        let problem = problem(&chords, &table, rough, &fixed, params)?;
-        let options = SolveOptions {
-            first_grid: FirstGrid::StepsPerFrame(1.0),
-            refinements: 0,
-            newton_steps: 0,
-            ..SolveOptions::default()
-        };
-        let solution = solve(ctx, &problem, &options, &mut workspace)?;
-        let mut astray = touching(&centre, &solution.phi, &radius);
-        astray.extend(lost(evidence, &patterns, &solution.phi, params));
-        if widenings > 0 && widen(&centre, &astray, &mut radius) {
-            widenings -= 1;
-            continue;
-        }
-        let mut times = solution.phi;
-        refine_times(evidence, &chords, &fixed, params, &mut times);
-        let notes = place_notes(evidence, score, &chords, &times, params);
-        let times = medians(&chords, &notes, &fixed, times);
-        let expected: Vec<f64> = chords.iter().map(|chord| rough.tempo.at(chord.onset_s)).collect();
-        let support = support(evidence, &chords, &times, &expected, params);
-        let warp = onset_warp(score, &chords, rough, times)?;
-        return Ok(Placed { warp, notes, chords, support, objective: solution.objective });
     }
+    Ok(phi)
 }
 
 /// One knot per chord and one at the end of the score, reached at the tempo expected.
@@ -136,44 +137,4 @@ fn knots(score: &Score, rough: Rough<'_>) -> (Vec<Chord>, Vec<(usize, f64)>) {
         fixed.push((at, performance_s));
     }
     (chords, fixed)
-}
-
-fn evidence_table(evidence: &Evidence, patterns: &[Pattern], centre: &[f64], radius: &[f64]) -> Result<CostTable> {
-    let step = Evidence::step_s();
-    let last = evidence.frames() - 1;
-    let mut table = CostTable::new(0.0, step, Interpolation::Parabolic)?;
-    let row = |index: usize| {
-        let low = (((centre[index] - radius[index]) / step).floor().max(0.0) as usize).min(last);
-        let high = (((centre[index] + radius[index]) / step).ceil().max(0.0) as usize).min(last);
-        (low, (low..=high).map(|frame| -evidence.at(frame, &patterns[index])).collect::<Vec<f32>>())
-    };
-    let rows: Vec<(usize, Vec<f32>)> = (0..patterns.len()).into_par_iter().map(row).collect();
-    for (low, row) in &rows {
-        table.push_row(*low, row)?;
-    }
-    Ok(table)
-}
-
-fn problem<'a>(
-    chords: &[Chord],
-    table: &'a CostTable,
-    rough: Rough<'_>,
-    fixed: &[(usize, f64)],
-    params: &OnsetParams,
-) -> Result<Problem<'a>> {
-    let knots: Vec<f64> = chords.iter().map(|chord| chord.onset_s).collect();
-    let reference = knots.windows(2).map(|pair| rough.tempo.at(pair[1]) - rough.tempo.at(pair[0])).collect();
-    let edges = EdgeCost::LogTempo {
-        weight: vec![1.0; knots.len() - 1],
-        reference,
-        epsilon: params.epsilon_s,
-        sigma: params.sigma,
-        delta: params.delta,
-    };
-    let mut problem = Problem::new(knots, NodeCost::Table(table), edges);
-    if let Some((least, most)) = params.slope {
-        let whole = rough.tempo.mean_slope();
-        problem = problem.with_slope_limits(least * whole, most * whole);
-    }
-    problem.with_anchors(fixed)
 }

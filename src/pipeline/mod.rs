@@ -4,6 +4,7 @@ mod confidence;
 mod frame_stage;
 mod notes;
 mod onset_stage;
+mod reading;
 mod repeats;
 mod retiming;
 mod structure;
@@ -19,7 +20,7 @@ use crate::audio::{self, AudioClip};
 use crate::config::{AlignerKind, Refinement, Settings};
 use crate::error::{Error, Result};
 use crate::job::JobContext;
-use crate::onsets::Placed;
+use crate::onsets::{OnsetParams, Placed};
 use crate::result::{Alignment, MediaInfo, Provenance, SearchBand};
 use crate::score::{Score, SoundFont};
 use crate::start;
@@ -59,12 +60,39 @@ pub fn align_files(ctx: &JobContext, recording: &Path, score: &Path, settings: &
     Ok(Outcome { score: parsed, alignment, recording_rate: decoded.source.sample_rate, times: watch.into_times() })
 }
 
+/// Parts of the method that are no setting, to be varied in experiments.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Method {
+    /// Weights and widths of the onset problem.
+    pub onsets: OnsetParams,
+    /// Whether the recording's tuning is estimated and made up for.
+    pub compensates_tuning: bool,
+}
+
+impl Default for Method {
+    fn default() -> Self {
+        Self { onsets: OnsetParams::default(), compensates_tuning: true }
+    }
+}
+
 /// Aligns a decoded recording with a score.
 pub fn align(
     ctx: &JobContext,
     recording: Named<'_, AudioClip>,
     score: Named<'_, Score>,
     settings: &Settings,
+    watch: &mut Stopwatch,
+) -> Result<Alignment> {
+    align_by(ctx, recording, score, settings, &Method::default(), watch)
+}
+
+/// [`align`] by another method.
+pub fn align_by(
+    ctx: &JobContext,
+    recording: Named<'_, AudioClip>,
+    score: Named<'_, Score>,
+    settings: &Settings,
+    method: &Method,
     watch: &mut Stopwatch,
 ) -> Result<Alignment> {
     settings.validate()?;
@@ -74,48 +102,56 @@ pub fn align(
     if settings.soundfont.is_some() {
         SoundFont::load(settings.soundfont.as_deref())?;
     }
-    let mut spectrum = watch.time("spectrum", || start::recording_spectrum(ctx, recording.content))?;
+    let mut spectrum = watch.time("spectrum", || match method.compensates_tuning {
+        true => start::recording_spectrum(ctx, recording.content),
+        false => start::spectrum_in_tuning(ctx, recording.content, 0.0),
+    })?;
     let mut start = watch.time("rough start", || start::find(ctx, &spectrum, score.content))?;
     spectrum.retune(start.tuning_semitones);
-    // Anchors say where things are: then nothing is left out. Frames are compared with the score played as written.
-    let may_leave_out = settings.anchors.is_empty()
-        && settings.refinement() == Refinement::Onsets
-        && settings.aligner == AlignerKind::Gdtw;
-    let reading = match may_leave_out {
-        true => watch.time("structure", || structure::find(ctx, &spectrum, score.content, &start))?,
-        false => None,
-    };
-    let played = reading.as_ref().map_or(score.content, |reading| &reading.score);
-    if let Some(reading) = &reading {
-        start = reading.start.clone();
-    }
-    let mut placed = match settings.refinement() {
-        Refinement::None => None,
-        Refinement::Onsets => {
-            if settings.aligner == AlignerKind::Dtw {
-                start.warp = frame_stage::refine(ctx, recording.content, played, &start, settings, watch)?;
-            }
-            Some(onset_stage::refine(ctx, recording.content, &spectrum, played, &start, settings, watch)?)
+    let mut read = None;
+    let mut placed = None;
+    if settings.refinement() == Refinement::Onsets {
+        if settings.aligner == AlignerKind::Dtw {
+            start.warp = frame_stage::refine(ctx, recording.content, score.content, &start, settings, watch)?;
         }
-    };
-    let mut warp = match &placed {
-        Some(placed) => placed.warp.clone(),
-        None => frame_stage::refine(ctx, recording.content, played, &start, settings, watch)?,
-    };
-    let mut notices = Vec::new();
-    if let Some(reading) = &reading {
-        warp = reading.unfold_warp(&warp)?;
-        start = reading.unfold_start()?;
-        placed = placed.map(|placed| reading.unfold_placed(placed)).transpose()?;
-        notices = reading.notices(score.content);
+        let heard = onset_stage::listen(ctx, recording.content, &spectrum, watch)?;
+        let place = |score: &Score, start: &start::Start, watch: &mut Stopwatch| {
+            onset_stage::refine(ctx, &heard, score, start, settings, &method.onsets, watch)
+        };
+        let mut best = place(score.content, &start, watch)?;
+        // Anchors say where things are, and DTW frames are those of the score as written: then it is read as written.
+        if settings.anchors.is_empty() && settings.aligner == AlignerKind::Gdtw {
+            let proposals = watch.time("structure", || structure::propose(ctx, &spectrum, score.content, &start))?;
+            for proposal in proposals {
+                let other = place(&proposal.reading.score, &proposal.start, watch)?;
+                if structure::is_clearly_better(&other, &best) {
+                    best = other;
+                    read = Some(proposal);
+                }
+            }
+        }
+        placed = Some(best);
     }
-    let mut alignment = finish(recording, score, settings, &start, warp, placed.as_ref())?;
-    alignment.warnings.extend(notices);
+    let warp = match &placed {
+        Some(placed) => placed.warp.clone(),
+        None => frame_stage::refine(ctx, recording.content, score.content, &start, settings, watch)?,
+    };
     let radius_s = match settings.refinement() {
         Refinement::Onsets => onset_stage::first_radius_s(settings),
         Refinement::None => frame_stage::first_radius_s(settings),
     };
-    alignment.search = Some(SearchBand::round(&onset_stage::centre(&start, &settings.anchors)?, radius_s));
+    let searched =
+        |start: &start::Start| Ok(SearchBand::round(&onset_stage::centre(start, &settings.anchors)?, radius_s));
+    let Some(structure::Proposal { reading, start, repeats }) = read else {
+        let alignment = finish(recording, score, settings, &start, warp, placed.as_ref())?;
+        return Ok(Alignment { search: Some(searched(&start)?), ..alignment });
+    };
+    let folded = placed.as_ref().map(|placed| reading.fold_placed(placed)).transpose()?;
+    let (folded_start, written) = (reading.fold_start(&start)?, score.content);
+    let mut alignment = finish(recording, score, settings, &folded_start, reading.fold_warp(&warp)?, folded.as_ref())?;
+    reading.mend_offsets(&warp, &mut alignment.notes);
+    alignment.warnings.extend(reading.notices(written, &warp, &repeats));
+    alignment.search = Some(searched(&folded_start)?);
     Ok(alignment)
 }
 

@@ -33,19 +33,35 @@ pub(super) fn centre(start: &Start, anchors: &[Anchor]) -> Result<Warp> {
     bend(&start.warp.smoothed(CENTRE_SMOOTHING_S / ratio), &anchors)
 }
 
-/// Refines the rough start to a warp with one knot per onset, and the onsets of the notes.
-pub(super) fn refine(
+/// What the onset stage hears of a recording.
+pub(super) struct Heard<'a> {
+    evidence: Evidence,
+    spectrum: &'a LogSpectrum,
+}
+
+/// Listens to a recording for onsets, in the tuning of its spectrum.
+pub(super) fn listen<'a>(
     ctx: &JobContext,
     recording: &AudioClip,
-    spectrum: &LogSpectrum,
-    score: &Score,
-    start: &Start,
-    settings: &Settings,
+    spectrum: &'a LogSpectrum,
     watch: &mut Stopwatch,
-) -> Result<Placed> {
+) -> Result<Heard<'a>> {
     let evidence = watch.time("evidence", || {
         Evidence::of(ctx, recording, spectrum.tuning_semitones, Some(onset_network::shipped()?.0))
     })?;
+    Ok(Heard { evidence, spectrum })
+}
+
+/// Refines the rough start to a warp with one knot per onset, and the onsets of the notes.
+pub(super) fn refine(
+    ctx: &JobContext,
+    heard: &Heard<'_>,
+    score: &Score,
+    start: &Start,
+    settings: &Settings,
+    params: &OnsetParams,
+    watch: &mut Stopwatch,
+) -> Result<Placed> {
     let ratio = start.warp.mean_slope().max(f64::MIN_POSITIVE);
     let mut anchors = settings.anchors.clone();
     anchors.sort_by(|a, b| a.score_s.total_cmp(&b.score_s));
@@ -58,10 +74,9 @@ pub(super) fn refine(
         covered_s: (start.covered_s.0 - COVER_SLACK_S, start.covered_s.1 + COVER_SLACK_S),
         anchors: &fixed,
     };
-    let mut params =
-        OnsetParams { slope: settings.slope.map(|slope| (slope.min, slope.max)), ..OnsetParams::default() };
+    let mut params = OnsetParams { slope: settings.slope.map(|slope| (slope.min, slope.max)), ..params.clone() };
     if let Some(band) = settings.band_s {
         (params.band_s, params.widenings) = (band, 0);
     }
-    watch.time("placing onsets", || place(ctx, &evidence, spectrum, score, rough, &params))
+    watch.time("placing onsets", || place(ctx, &heard.evidence, heard.spectrum, score, rough, &params))
 }

@@ -1,163 +1,157 @@
-//! Repeats that the performance leaves out: found by the engine's jumps, believed only if the whole then fits clearly better.
+//! Which sections of the score were played: repeats left out, cuts, sections played once more than written. The engine's jumps
+//! propose; the onsets decide.
 
 use std::ops::Range;
 
 use crate::alignment::Warp;
-use crate::alignment::gdtw::{Coverage, JumpOption, StructureParams, find_structure};
+use crate::alignment::gdtw::{Coverage, FreeJumps, JumpOption, Structure, StructureParams, find_structure};
 use crate::error::Result;
 use crate::job::JobContext;
-use crate::onsets::{Chord, Placed};
-use crate::score::{Note, Score};
+use crate::onsets::Placed;
+use crate::score::Score;
 use crate::start::{self, LogSpectrum, Start};
 
+use super::reading::Reading;
 use super::repeats::shortcuts;
 
 /// What leaving a repeat out costs, in the unit of the engine: as much as some seconds of misfit.
-const JUMP_COST: f64 = 1.5;
-/// How much lower the cost of the rough start must be without what was left out, times its share of the score.
-const CLEAR_GAIN: f64 = 0.08;
+const REPEAT_COST: f64 = 1.5;
+/// What any other jump costs, and what it costs besides to leave or to land elsewhere than at a bar line.
+const JUMP_COST: (f64, f64) = (2.0, 0.7);
+/// What a second of the recording costs that belongs to no part of the score, at its start or end.
+const OUTSIDE_PRICE: f64 = 1.1;
+/// The search looks at half a second at a time, and at more in recordings that would have more frames than this.
+const FRAME_S: f64 = 0.5;
+const MOST_FRAMES: f64 = 2400.0;
+/// How much lower the objective of the onsets must be: what about ten clear onsets are worth.
+const CLEAR_GAIN: f64 = 30.0;
+/// An onset speaks for a reading by what it has above this share of a typical one: so much any onset finds somewhere.
+const UNHEARD_SHARE: f64 = 0.5;
+/// Shorter sections are no sections.
+const SHORTEST_S: f64 = 5.0;
 
-/// The score without what was not played.
+/// A reading that the recording suggests.
 #[derive(Debug, Clone)]
-pub(super) struct Reading {
-    /// The score as it was played: later notes move up.
-    pub score: Score,
-    /// The rough start of that score.
+pub(super) struct Proposal {
+    pub reading: Reading,
+    /// The rough start of the score as it would have been played.
     pub start: Start,
-    /// What was left out, in seconds of the score as written, in order.
-    skipped: Vec<Range<f64>>,
-    /// For each note of the score as played its index in the score as written.
-    written: Vec<usize>,
+    /// Repeats of the score that a reading may leave out.
+    pub repeats: Vec<Range<f64>>,
 }
 
-/// Looks for a reading that leaves repeats out; none if the score has no repeats or was played as written.
-pub(super) fn find(
+/// Looks for readings other than the score as written.
+pub(super) fn propose(
     ctx: &JobContext,
     recording: &LogSpectrum,
     score: &Score,
     straight: &Start,
-) -> Result<Option<Reading>> {
-    let shortcuts = shortcuts(score);
+) -> Result<Vec<Proposal>> {
+    let repeats: Vec<Range<f64>> = shortcuts(score).iter().map(|cut| cut.from_s..cut.to_s).collect();
     let written_s = score.end_s() - score.first_onset_s();
-    let optional_s: f64 = shortcuts.iter().map(|cut| cut.to_s - cut.from_s).sum();
-    let options: Vec<JumpOption> = shortcuts
+    let optional_s: f64 = repeats.iter().map(|cut| cut.end - cut.start).sum();
+    let options: Vec<JumpOption> = repeats
         .iter()
         .map(|cut| JumpOption {
-            from_s: cut.from_s,
-            to_s: cut.to_s,
-            cost: JUMP_COST,
+            from_s: cut.start,
+            to_s: cut.end,
+            cost: REPEAT_COST,
             label: "repeat left out".to_owned(),
         })
         .collect();
-    if options.is_empty() {
-        return Ok(None);
-    }
+    let last_tick = score.notes.last().map_or(0, |note| note.onset_tick);
+    let bars = score.meter.bar_ticks_until(last_tick);
+    let bars: Vec<f64> = bars.iter().map(|&tick| score.tempo.tick_to_seconds(tick as f64)).collect();
+    let heard_s = recording.frames() as f64 * recording.hop_s;
     let span = (straight.warp.at(straight.covered_s.0), straight.warp.at(straight.covered_s.1));
     let played_s = (span.1 - span.0).max(1.0);
-    let mut best: Option<Reading> = None;
-    for expected_s in [written_s, written_s - 0.5 * optional_s, (written_s - optional_s).max(0.1 * written_s)] {
-        let ratio = played_s / expected_s;
-        let (written, heard) = start::compared(recording, score, ratio, span);
-        let params = StructureParams { nominal_slope: ratio, coverage: Coverage::Part, ..StructureParams::default() };
+    let mut ratios = vec![typical_slope(&straight.warp), straight.warp.mean_slope()];
+    if optional_s > 0.0 {
+        let lengths = [written_s - 0.5 * optional_s, (written_s - optional_s).max(0.1 * written_s)];
+        ratios.extend(lengths.map(|length| played_s / length));
+    }
+    ratios.retain(|ratio| ratio.is_finite() && *ratio > 0.0);
+    // The search tolerates half to double tempo: ratios that hardly differ find the same.
+    ratios.dedup_by(|next, ratio| (next.ln() - ratio.ln()).abs() < 0.05);
+    let mut tried: Vec<Vec<Range<f64>>> = Vec::new();
+    let mut proposals = Vec::new();
+    for ratio in ratios {
+        let (written, heard) = start::compared(recording, score, ratio, (0.0, heard_s));
+        let params = StructureParams {
+            frame_s: FRAME_S.max(heard_s / MOST_FRAMES),
+            nominal_slope: ratio,
+            coverage: Coverage::PartOfBoth(OUTSIDE_PRICE),
+            free_jumps: Some(FreeJumps { cost: JUMP_COST.0, places_s: &bars, elsewhere: JUMP_COST.1 }),
+            ..StructureParams::default()
+        };
         let Ok(structure) = find_structure(&ctx.quiet(), &written.signal()?, &heard.signal()?, &options, &params)
         else {
-            // Too long to search, or impossible at this tempo: then nothing is proposed.
+            // Impossible at this tempo: then nothing is proposed.
             ctx.check()?;
             continue;
         };
-        let skipped: Vec<Range<f64>> =
-            structure.jumps_taken.iter().map(|jump| options[jump.option].from_s..options[jump.option].to_s).collect();
-        if skipped.is_empty() || best.as_ref().is_some_and(|best| best.skipped == skipped) {
+        let sections = sections(&structure, score, &bars, 0.5 * params.frame_s / ratio);
+        if sections.len() < 2 || tried.contains(&sections) {
             continue;
         }
-        let (played, written) = without(score, &skipped);
-        let start = start::find(&ctx.quiet(), recording, &played)?;
-        let share = skipped.iter().map(|cut| cut.end - cut.start).sum::<f64>() / written_s;
-        let limit = best.as_ref().map_or(straight.cost - CLEAR_GAIN * share, |best| best.start.cost);
-        if start.cost < limit {
-            best = Some(Reading { score: played, start, skipped, written });
+        let reading = Reading::new(score, &sections);
+        tried.push(sections);
+        if reading.score.notes.len() < 2 {
+            continue;
         }
+        let start = start::find(&ctx.quiet(), recording, &reading.score)?;
+        proposals.push(Proposal { reading, start, repeats: repeats.clone() });
     }
-    Ok(best)
+    Ok(proposals)
 }
 
-/// The score without some stretches, and the index in `score` of each of its notes.
-fn without(score: &Score, skipped: &[Range<f64>]) -> (Score, Vec<usize>) {
-    const SAME_S: f64 = 1e-6;
-    let is_skipped = |note: &Note| skipped.iter().any(|cut| (cut.start..cut.end).contains(&(note.onset_s + SAME_S)));
-    let kept: Vec<usize> = (0..score.notes.len()).filter(|&index| !is_skipped(&score.notes[index])).collect();
-    let moved = |&index: &usize| {
-        let note = score.notes[index];
-        let earlier = |time: f64| -> f64 {
-            skipped.iter().filter(|cut| cut.end <= time + SAME_S).map(|cut| cut.end - cut.start).sum()
+/// The slope that a warp has over half of the score: a stretch that was cut or played twice does not count for much.
+fn typical_slope(warp: &Warp) -> f64 {
+    const PARTS: usize = 64;
+    let (first, last) = (warp.score_s()[0], warp.score_s()[warp.score_s().len() - 1]);
+    let at = |part: usize| warp.at(first + (last - first) * part as f64 / PARTS as f64);
+    let mut rises: Vec<f64> = (0..PARTS).map(|part| at(part + 1) - at(part)).collect();
+    rises.sort_by(f64::total_cmp);
+    rises[PARTS / 2] * PARTS as f64 / (last - first)
+}
+
+/// Whether the onsets speak for a reading against another one.
+pub(super) fn is_clearly_better(other: &Placed, than: &Placed) -> bool {
+    let typical = -other.objective / other.chords.len().max(1) as f64;
+    let price = UNHEARD_SHARE * typical.max(0.0);
+    let worth = |placed: &Placed| placed.objective + price * placed.chords.len() as f64;
+    worth(other) < worth(than) - CLEAR_GAIN
+}
+
+/// The sections of a structure, each beginning and ending at a bar line if one is near, else at an onset.
+fn sections(structure: &Structure, score: &Score, bars: &[f64], near_s: f64) -> Vec<Range<f64>> {
+    let snap = |second: f64| {
+        let nearest = |places: &mut dyn Iterator<Item = f64>| {
+            places.min_by(|a, b| (a - second).abs().total_cmp(&(b - second).abs()))
         };
-        let shift = earlier(note.onset_s);
-        Note { onset_s: note.onset_s - shift, offset_s: note.offset_s - shift, ..note }
+        let bar = nearest(&mut bars.iter().copied()).filter(|bar| (bar - second).abs() <= near_s);
+        bar.or_else(|| nearest(&mut score.notes.iter().map(|note| note.onset_s))).unwrap_or(second)
     };
-    (Score { notes: kept.iter().map(moved).collect(), ..score.clone() }, kept)
-}
-
-impl Reading {
-    /// A time of the score as played in the score as written.
-    fn to_written(&self, played_s: f64) -> f64 {
-        let pass = |time: f64, cut: &Range<f64>| {
-            if time >= cut.start - 1e-6 { time + cut.end - cut.start } else { time }
-        };
-        self.skipped.iter().fold(played_s, pass)
+    let mut sections: Vec<Range<f64>> = structure.sections.iter().map(|section| section.score_s.clone()).collect();
+    let end_s = score.end_s();
+    // What the recording leaves out at the start or the end of the score is not a question of structure.
+    let count = sections.len();
+    for index in 0..count {
+        let last = index + 1 == count && sections[..index].iter().all(|section| section.end < end_s - SHORTEST_S);
+        let ends = last || sections[index].end > end_s - SHORTEST_S;
+        let section = &mut sections[index];
+        section.start = if index == 0 { 0.0 } else { snap(section.start) };
+        section.end = if ends { end_s } else { snap(section.end) };
     }
-
-    /// The warp of the score as written: it stands still over what was left out.
-    pub(super) fn unfold_warp(&self, warp: &Warp) -> Result<Warp> {
-        let mut pairs: Vec<(f64, f64)> = warp
-            .score_s()
-            .iter()
-            .zip(warp.performance_s())
-            .map(|(&score_s, &performance_s)| (self.to_written(score_s), performance_s))
-            .collect();
-        let mut before = 0.0;
-        for cut in &self.skipped {
-            let moment = warp.at(cut.start - before);
-            pairs.retain(|pair| !(cut.start..=cut.end).contains(&pair.0));
-            pairs.extend([(cut.start, moment), (cut.end, moment)]);
-            before += cut.end - cut.start;
+    sections.retain(|section| section.end - section.start >= SHORTEST_S);
+    sections.dedup_by(|next, section| {
+        let goes_on = (next.start - section.end).abs() < near_s;
+        if goes_on {
+            section.end = next.end;
         }
-        pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
-        pairs.dedup_by(|later, earlier| later.0 - earlier.0 < 1e-9);
-        let (score_s, performance_s) = pairs.into_iter().unzip();
-        Warp::new(score_s, performance_s)
-    }
-
-    /// The rough start as one of the score as written.
-    pub(super) fn unfold_start(&self) -> Result<Start> {
-        let covered_s = (self.to_written(self.start.covered_s.0), self.to_written(self.start.covered_s.1));
-        Ok(Start { warp: self.unfold_warp(&self.start.warp)?, covered_s, ..self.start.clone() })
-    }
-
-    /// Onsets found in the score as played, as those of the score as written.
-    pub(super) fn unfold_placed(&self, placed: Placed) -> Result<Placed> {
-        let warp = self.unfold_warp(&placed.warp)?;
-        let notes = placed.notes.iter().map(|&(index, onset_s)| (self.written[index], onset_s)).collect();
-        let chord = |chord: Chord| {
-            // A chord's notes are never parted: all begin at one moment.
-            let first = self.written.get(chord.notes.start).copied().unwrap_or(usize::MAX);
-            let notes = if chord.notes.is_empty() { 0..0 } else { first..first + chord.notes.len() };
-            Chord { onset_s: self.to_written(chord.onset_s), notes, bands: chord.bands }
-        };
-        Ok(Placed { warp, notes, chords: placed.chords.into_iter().map(chord).collect(), ..placed })
-    }
-
-    /// What the user should know.
-    pub(super) fn notices(&self, score: &Score) -> Vec<String> {
-        let bar = |second: f64| {
-            let tick = score.notes.iter().find(|note| note.onset_s >= second - 1e-6).map(|note| note.onset_tick);
-            tick.map_or(0, |tick| score.meter.position(tick as f64).bar)
-        };
-        let tell = |cut: &Range<f64>| {
-            let (first, after) = (bar(cut.start), bar(cut.end));
-            format!("bars {first} to {} are a repeat that was not played: they are left out", after.max(first + 1) - 1)
-        };
-        self.skipped.iter().map(tell).collect()
-    }
+        goes_on
+    });
+    sections
 }
 
 #[cfg(test)]

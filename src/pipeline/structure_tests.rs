@@ -69,3 +69,45 @@ fn a_repeat_that_was_played_stays() {
     assert!(alignment.warnings.is_empty(), "{:?}", alignment.warnings);
     assert!((alignment.warp.at(25.0) - performed(25.0)).abs() < 0.03);
 }
+
+#[test]
+fn a_cut_is_left_out_and_told() {
+    let (written, played) = (score(&[1, 2, 3, 4]), score(&[1, 2, 4]));
+    let alignment = aligned(&written, &played);
+    let told = alignment.warnings.iter().any(|warning| warning.contains("were not played"));
+    assert!(told, "{:?}", alignment.warnings);
+    for score_s in [2.0, 15.0, 19.0] {
+        assert!((alignment.warp.at(score_s) - performed(score_s)).abs() < 0.03, "{score_s}");
+    }
+    for score_s in [31.0, 35.5, 39.0] {
+        assert!((alignment.warp.at(score_s) - performed(score_s - 10.0)).abs() < 0.03, "{score_s}");
+    }
+}
+
+#[test]
+fn of_a_section_played_twice_the_second_pass_is_aligned_and_the_first_told() {
+    let (written, played) = (score(&[1, 2, 3]), score(&[1, 2, 2, 3]));
+    let alignment = aligned(&written, &played);
+    let told = alignment.warnings.iter().any(|warning| warning.contains("once more than written"));
+    assert!(told, "{:?}", alignment.warnings);
+    for score_s in [2.0, 9.0] {
+        assert!((alignment.warp.at(score_s) - performed(score_s)).abs() < 0.03, "{score_s}");
+    }
+    for score_s in [11.0, 15.5, 25.0, 29.0] {
+        assert!((alignment.warp.at(score_s) - performed(score_s + 10.0)).abs() < 0.03, "{score_s}");
+    }
+    // The last notes of the first section end with it, not with the pass that follows.
+    let longest = alignment.notes.iter().map(|note| note.offset_s - note.onset_s).fold(0.0, f64::max);
+    assert!(longest < 2.0, "{longest}");
+}
+
+#[test]
+fn after_a_da_capo_the_first_time_counts() {
+    let (written, played) = (score(&[1, 2, 3]), score(&[1, 2, 3, 1]));
+    let alignment = aligned(&written, &played);
+    let told = alignment.warnings.iter().any(|warning| warning.contains("once more than written"));
+    assert!(told, "{:?}", alignment.warnings);
+    for score_s in [2.0, 9.0, 15.5, 25.0, 29.0] {
+        assert!((alignment.warp.at(score_s) - performed(score_s)).abs() < 0.03, "{score_s}");
+    }
+}

@@ -9,4 +9,4 @@ mod spectrum;
 mod template;
 
 pub use coarse::{Start, compared, find};
-pub use spectrum::{LogSpectrum, recording_spectrum};
+pub use spectrum::{LogSpectrum, recording_spectrum, spectrum_in_tuning};

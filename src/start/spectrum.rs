@@ -67,7 +67,11 @@ impl LogSpectrum {
 
 /// The recording's spectrum, its fraction-of-a-semitone tuning compensated.
 pub fn recording_spectrum(ctx: &JobContext, clip: &AudioClip) -> Result<LogSpectrum> {
-    let tuning_semitones = estimate_tuning(ctx, clip)?;
+    spectrum_in_tuning(ctx, clip, estimate_tuning(ctx, clip)?)
+}
+
+/// The spectrum of a recording that is taken to be tuned so much higher than A = 440 Hz.
+pub fn spectrum_in_tuning(ctx: &JobContext, clip: &AudioClip, tuning_semitones: f64) -> Result<LogSpectrum> {
     let analyzer = SemitoneAnalyzer::new(ctx, clip, &SemitoneParams { hop: HOP, tuning_semitones })?;
     let mut values = Vec::with_capacity(analyzer.frames() * BANDS);
     for first in (0..analyzer.frames()).step_by(CHUNK) {

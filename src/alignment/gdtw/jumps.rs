@@ -17,7 +17,7 @@ use crate::job::JobContext;
 
 use super::coarsen::averaged;
 use super::real::Real;
-use search::{Edges, Jump, STEPS_PER_FRAME, cheapest};
+use search::{Edges, Ends, Jump, STEPS_PER_FRAME, Stray, cheapest};
 pub use structure::{JumpTaken, Section, Structure, Unfolded};
 
 /// Most pairs of performance frame and score position; each takes a byte.
@@ -39,18 +39,31 @@ pub struct JumpOption {
 }
 
 /// How much of the score a performance covers, jumps apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Coverage {
     /// It begins with the start of the score and ends with its end.
     #[default]
     Whole,
     /// It may begin and end anywhere in the score.
     Part,
+    /// The same, and moments before and after it may belong to no part of the score: each second costs this.
+    PartOfBoth(f64),
+}
+
+/// Jumps that are on nobody's list: from anywhere to anywhere.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FreeJumps<'a> {
+    /// What such a jump costs between two of the places.
+    pub cost: f64,
+    /// Where a section is likely to end or begin, such as bar lines, in score seconds and in order.
+    pub places_s: &'a [f64],
+    /// What it costs besides to leave, or to land, elsewhere.
+    pub elsewhere: f64,
 }
 
 /// Settings of [`find_structure`].
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct StructureParams {
+pub struct StructureParams<'a> {
     /// Rate of the search: seconds of performance per frame. Time and memory grow with its inverse square.
     pub frame_s: f64,
     /// Typical performance seconds per score second.
@@ -59,11 +72,13 @@ pub struct StructureParams {
     pub tempo_weight: f64,
     /// How much of the score was played.
     pub coverage: Coverage,
+    /// Jumps besides those on offer.
+    pub free_jumps: Option<FreeJumps<'a>>,
 }
 
-impl Default for StructureParams {
+impl Default for StructureParams<'_> {
     fn default() -> Self {
-        Self { frame_s: 0.5, nominal_slope: 1.0, tempo_weight: 0.1, coverage: Coverage::Whole }
+        Self { frame_s: 0.5, nominal_slope: 1.0, tempo_weight: 0.1, coverage: Coverage::Whole, free_jumps: None }
     }
 }
 
@@ -73,7 +88,7 @@ pub fn find_structure<T: Real>(
     x: &Signal<'_, T>,
     y: &Signal<'_, T>,
     jumps: &[JumpOption],
-    params: &StructureParams,
+    params: &StructureParams<'_>,
 ) -> Result<Structure> {
     validate(x, y, jumps, params)?;
     let score_step = params.frame_s / (params.nominal_slope * STEPS_PER_FRAME as f64);
@@ -95,9 +110,18 @@ pub fn find_structure<T: Real>(
             cost: jump.cost as f32,
         })
         .collect();
-    let pinned = params.coverage == Coverage::Whole;
+    let ends = match params.coverage {
+        Coverage::Whole => Ends::Pinned,
+        Coverage::Part => Ends::Free,
+        Coverage::PartOfBoth(price) => Ends::Outside((price * params.frame_s) as f32),
+    };
+    let stray = params.free_jumps.map(|free| {
+        let mut price = vec![(0.5 * free.cost + free.elsewhere) as f32; m + 1];
+        free.places_s.iter().for_each(|&place| price[position(place)] = (0.5 * free.cost) as f32);
+        Stray { land: price[..m].to_vec(), leave: price }
+    });
     let tempo = params.tempo_weight * params.frame_s;
-    let run = |moves: &[Jump], share: f32| {
+    let run = |edges: &Edges<'_>, share: f32| {
         let mut block = Vec::new();
         let row = |k: usize, out: &mut [f32]| {
             let first = k - k % FRAMES_PER_BLOCK;
@@ -113,16 +137,16 @@ pub fn find_structure<T: Real>(
             out.iter_mut().zip(costs).for_each(|(o, c)| *o = c * params.frame_s as f32);
             Ok(())
         };
-        cheapest((n, m), row, &Edges::new(tempo, moves), pinned)
+        cheapest((n, m), row, edges, ends)
     };
-    let straight = run(&[], 0.0)?;
-    let best = run(&moves, 0.5)?;
+    let straight = run(&Edges::new(tempo, &[]), 0.0)?;
+    let best = run(&Edges { stray: stray.as_ref(), ..Edges::new(tempo, &moves) }, 0.5)?;
     let Some(best) = best else {
         let reason = "the performance is too short for the score, even with every jump".to_owned();
         return Err(Error::Infeasible { reason });
     };
     let straight_cost = straight.map_or(f64::INFINITY, |path| path.cost);
-    Ok(Structure::read(&best, straight_cost, jumps, &score_times, &performance_times, pinned))
+    Ok(Structure::read(&best, straight_cost, jumps, &score_times, &performance_times, ends == Ends::Pinned))
 }
 
 /// Equidistant times from the first to the last, two at least.
@@ -136,7 +160,7 @@ fn validate<T: Real>(
     x: &Signal<'_, T>,
     y: &Signal<'_, T>,
     jumps: &[JumpOption],
-    params: &StructureParams,
+    params: &StructureParams<'_>,
 ) -> Result<()> {
     if x.dim() != y.dim() {
         return Err(Error::invalid("values per performance frame", y.dim(), format!("{}, as in the score", x.dim())));
@@ -148,6 +172,15 @@ fn validate<T: Real>(
     }
     if !(params.tempo_weight.is_finite() && params.tempo_weight >= 0.0) {
         return Err(Error::invalid("price of tempo changes", params.tempo_weight, "finite and at least 0"));
+    }
+    let outside = if let Coverage::PartOfBoth(price) = params.coverage { price } else { 0.0 };
+    let free = params.free_jumps.map_or([0.0; 2], |free| [free.cost, free.elsewhere]);
+    for (name, price) in
+        [("price of what is left out", outside), ("price of jumps", free[0]), ("price of jumps", free[1])]
+    {
+        if !(price.is_finite() && price >= 0.0) {
+            return Err(Error::invalid(name, price, "finite and at least 0"));
+        }
     }
     let longest = x.times()[x.frames() - 1].max(y.times()[y.frames() - 1]) - x.times()[0].min(y.times()[0]);
     if longest / params.frame_s > 1e7 {

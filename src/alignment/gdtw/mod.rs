@@ -78,7 +78,9 @@ mod tempo;
 pub use band::{WideningBand, solve_in_band};
 pub use confidence::{ConfidenceModel, ConfidenceParams, KnotConfidence, knot_confidence};
 pub use implicit::{Gradient, gradient, smoothed_gradient};
-pub use jumps::{Coverage, JumpOption, JumpTaken, Section, Structure, StructureParams, Unfolded, find_structure};
+pub use jumps::{
+    Coverage, FreeJumps, JumpOption, JumpTaken, Section, Structure, StructureParams, Unfolded, find_structure,
+};
 pub use multiscale::{MultiscaleParams, solve_multiscale};
 pub use newton::KKT_TOLERANCE;
 pub use options::{FirstGrid, SolveOptions};

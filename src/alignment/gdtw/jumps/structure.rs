@@ -21,8 +21,8 @@ pub struct Section {
 /// A jump that the performance took.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JumpTaken {
-    /// Which of the options it is.
-    pub option: usize,
+    /// Which of the options it is; none if it was on nobody's list.
+    pub option: Option<usize>,
     /// What it means.
     pub label: String,
     /// About when, in seconds of the performance.
@@ -71,19 +71,23 @@ impl Structure {
         performance_times: &[f64],
         pinned: bool,
     ) -> Self {
-        let (n, m) = (performance_times.len(), score_times.len());
-        let end = if pinned { m - 1 } else { path.positions[n - 1] };
+        let last = path.first + path.positions.len() - 1;
+        let score_time = |position: usize| score_times[position.min(score_times.len() - 1)];
+        let end = if pinned { score_times.len() - 1 } else { path.positions[path.positions.len() - 1] };
         let mut sections = Vec::with_capacity(path.jumps.len() + 1);
         let mut jumps_taken = Vec::with_capacity(path.jumps.len());
-        let mut start = (score_times[path.positions[0]], performance_times[0]);
-        for &(frame, option) in &path.jumps {
-            let jump = &jumps[option];
-            let performance_s = 0.5 * (performance_times[frame - 1] + performance_times[frame]);
-            sections.push(Section { score_s: start.0..jump.from_s, performance_s: start.1..performance_s });
-            jumps_taken.push(JumpTaken { option, label: jump.label.clone(), performance_s });
-            start = (jump.to_s, performance_s);
+        let mut start = (score_time(path.positions[0]), performance_times[path.first]);
+        for jump in &path.jumps {
+            let performance_s = 0.5 * (performance_times[jump.frame - 1] + performance_times[jump.frame]);
+            let offered = jump.offered.map(|option| &jumps[option]);
+            let (from_s, to_s) =
+                offered.map_or((score_time(jump.from), score_time(jump.to)), |option| (option.from_s, option.to_s));
+            sections.push(Section { score_s: start.0..from_s.max(start.0), performance_s: start.1..performance_s });
+            let label = offered.map_or(if to_s < from_s { "played again" } else { "cut" }, |option| &option.label);
+            jumps_taken.push(JumpTaken { option: jump.offered, label: label.to_owned(), performance_s });
+            start = (to_s, performance_s);
         }
-        let last = Section { score_s: start.0..score_times[end], performance_s: start.1..performance_times[n - 1] };
+        let last = Section { score_s: start.0..score_time(end), performance_s: start.1..performance_times[last] };
         sections.push(last);
         Self { sections, cost: path.cost, straight_cost, jumps_taken }
     }

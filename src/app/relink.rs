@@ -73,7 +73,9 @@ impl Reopened {
             same_media: true,
             found: [const { None }; 3],
         };
-        reopened.look_in(file.parent().unwrap_or(Path::new(".")));
+        for source in reopened.look_in(file.parent().unwrap_or(Path::new("."))) {
+            reopened.take_changed(source);
+        }
         Ok(reopened)
     }
 
@@ -100,9 +102,9 @@ impl Reopened {
         self.different = None;
         self.same_media &= same || role == MediaRole::Reference;
         self.found[role as usize] = Some(Source::File(file.to_owned()));
-        // What was moved together is found together.
+        // What was moved together is found together; another file that happens to have the name is not meant.
         if let Some(folder) = file.parent() {
-            self.look_in(folder);
+            let _ = self.look_in(folder);
         }
         Ok(())
     }
@@ -132,23 +134,26 @@ impl Reopened {
         }
     }
 
-    fn look_in(&mut self, folder: &Path) {
+    /// Takes what is found unchanged; gives what only has the name of a file that is missing.
+    fn look_in(&mut self, folder: &Path) -> Vec<(MediaRole, Source)> {
+        let mut others = Vec::new();
         for role in MediaRole::ALL {
-            if self.found[role as usize].is_some() {
-                continue;
+            let missing = self.media(role).filter(|_| self.found[role as usize].is_none());
+            match missing.map(|media| find(media, folder)) {
+                Some(Found::Same(source)) => self.found[role as usize] = Some(source),
+                Some(Found::Other(source)) => others.push((role, source)),
+                Some(Found::Nothing) | None => {}
             }
-            let Some(media) = self.media(role) else { continue };
-            self.found[role as usize] = match find(media, folder) {
-                Found::Same(source) => Some(source),
-                Found::Other(source) => {
-                    let name = source.path().map_or_else(String::new, file_name);
-                    self.changed.push(format!("{name} is not the same file as when the session was saved."));
-                    self.same_media &= role == MediaRole::Reference;
-                    Some(source)
-                }
-                Found::Nothing => None,
-            };
         }
+        others
+    }
+
+    /// A file that is where it should be and holds something else is told of.
+    fn take_changed(&mut self, (role, source): (MediaRole, Source)) {
+        let name = source.path().map_or_else(String::new, file_name);
+        self.changed.push(format!("{name} is not the same file as when the session was saved."));
+        self.same_media &= role == MediaRole::Reference;
+        self.found[role as usize] = Some(source);
     }
 }
 
@@ -198,6 +203,19 @@ mod tests {
         let sources = reopened.sources().unwrap();
         assert_eq!(sources.reference, Some(Source::File(moved.path("a.csv"))));
         assert!(reopened.same_media && reopened.changed.is_empty());
+    }
+
+    #[test]
+    fn a_namesake_beside_a_file_that_was_found_is_not_taken_for_what_is_missing() {
+        let moved = Moved::new();
+        std::fs::write(moved.path("a.mid"), "another score").unwrap();
+        let mut reopened = moved.read();
+        reopened.offer(&moved.path("a.wav"), false).unwrap();
+        assert_eq!(reopened.missing().unwrap().role, MediaRole::Score);
+        std::fs::rename(moved.path("a.mid"), moved.folder.path().join("sessions/a.mid")).unwrap();
+        let reopened = moved.read();
+        assert_eq!(reopened.missing().unwrap().role, MediaRole::Recording);
+        assert!(reopened.changed[0].starts_with("a.mid is not the same") && !reopened.same_media);
     }
 
     #[test]

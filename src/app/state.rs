@@ -98,8 +98,10 @@ fn sentence(error: &Error) -> String {
     let text = error.to_string();
     let mut letters = text.chars();
     let first = letters.next().map(char::to_uppercase).into_iter().flatten();
-    let starts_with_path = text.contains(['/', '\\']) && text.starts_with(['/', '.']);
-    let text = if starts_with_path { text.clone() } else { first.chain(letters).collect() };
+    // A file is called as it is.
+    let first_word = text.split([':', ' ']).next().unwrap_or_default();
+    let starts_with_file = first_word.contains(['/', '\\', '.']);
+    let text = if starts_with_file { text.clone() } else { first.chain(letters).collect() };
     if text.ends_with('.') { text } else { text + "." }
 }
 
@@ -336,6 +338,11 @@ impl AppState {
         self.notices.push(notice);
     }
 
+    /// Forgets errors: something new is tried.
+    pub fn forget_errors(&mut self) {
+        self.notices.retain(|notice| notice.severity != Severity::Error);
+    }
+
     /// The performance time of a score time, with the anchor that is being moved.
     pub fn place_of(&self, score_s: f64) -> Option<f64> {
         let moved = self.moved.filter(|moved| moved.score_s == score_s).map(|moved| moved.performance_s);
@@ -351,5 +358,18 @@ impl AppState {
         };
         let changed = if self.is_changed() { " (changed)" } else { "" };
         format!("{name}{changed} - Agogic")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_begin_with_a_capital_and_files_as_they_are_called() {
+        let file = Error::malformed("broken.flac", "this is no audio", "choose another");
+        assert!(sentence(&file).starts_with("broken.flac"), "{}", sentence(&file));
+        let words = Error::unsuitable("sound output", "there is none", "plug one in");
+        assert!(sentence(&words).starts_with("Sound output"), "{}", sentence(&words));
     }
 }

@@ -156,6 +156,11 @@ fn a_bad_file_is_named_in_a_sentence_and_the_old_piece_stays() {
         bench.harness.run();
         assert!(bench.read(|state| state.notices.is_empty()));
     }
+    bench.apply(Command::Open(vec![noise, demo_files(folder.path())[1].clone()]));
+    bench.wait("the error", |state| !state.notices.is_empty());
+    bench.apply(Command::OpenDemo);
+    bench.wait_until_aligned();
+    assert!(bench.read(|state| state.notices.is_empty()), "what failed before is no news any more");
 }
 
 #[test]

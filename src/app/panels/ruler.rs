@@ -48,7 +48,8 @@ pub fn ruler_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     } else {
         0
     };
-    for k in (view.start_s.max(0.0) / step).ceil() as i64..=(view.end_s() / step).floor() as i64 {
+    let marks = if state.piece.is_some() { view.end_s() } else { f64::NEG_INFINITY };
+    for k in (view.start_s.max(0.0) / step).ceil() as i64..=(marks / step).floor() as i64 {
         let second = k as f64 * step;
         let x = x(second);
         clipped.vline(x, plot.bottom() - 5.0..=plot.bottom(), Stroke::new(1.0, palette.edge));

@@ -86,17 +86,22 @@ pub fn settings_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
 }
 
 const SYSTEM_DEVICE: &str = "System default";
+/// Longer names are cut off in the list.
+const WIDEST_DEVICE: f32 = 300.0;
 
 fn device_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     let now = state.preferences.output_device.as_ref();
     let shown = now.map_or(SYSTEM_DEVICE, |device| &device.name);
     let combo = ComboBox::from_id_salt("device").selected_text(shown).width(COMBO_WIDTH).truncate().show_ui(ui, |ui| {
+        // Some systems call devices by whole sentences.
+        ui.set_max_width(WIDEST_DEVICE);
         if ui.selectable_label(now.is_none(), SYSTEM_DEVICE).clicked() {
             commands.push(Command::ChooseDevice(None));
         }
         let absent = now.filter(|now| !state.devices.contains(now));
         for device in state.devices.iter().chain(absent) {
-            if ui.selectable_label(now == Some(device), &device.name).clicked() {
+            let entry = Button::selectable(now == Some(device), &device.name).truncate();
+            if ui.add(entry).on_hover_text(format!("{}\n{}", device.name, device.id)).clicked() {
                 commands.push(Command::ChooseDevice(Some(device.clone())));
             }
         }

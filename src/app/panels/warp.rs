@@ -133,7 +133,7 @@ fn paint_search_band(canvas: &Canvas, axis: &Axis, search: &SearchBand) {
         let ends = [time_s - search.radius_s, time_s + search.radius_s].map(|time| pos2(canvas.x(time), y));
         let next = mesh.vertices.len() as u32;
         for (edge, end) in edges.iter_mut().zip(ends) {
-            mesh.colored_vertex(end, colour.gamma_multiply(0.06));
+            mesh.colored_vertex(end, colour.gamma_multiply(0.08));
             edge.push(end);
         }
         if next >= 2 {
@@ -143,7 +143,7 @@ fn paint_search_band(canvas: &Canvas, axis: &Axis, search: &SearchBand) {
     }
     canvas.painter.with_clip_rect(canvas.plot).add(Shape::mesh(mesh));
     for edge in edges {
-        curve::solid(canvas, edge, Stroke::new(1.0, colour.gamma_multiply(0.18)));
+        curve::solid(canvas, edge, Stroke::new(1.0, colour.gamma_multiply(0.26)));
     }
 }
 

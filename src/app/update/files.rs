@@ -149,6 +149,7 @@ pub(super) fn start(
 ) {
     let title = format!("Opening {}", sources.recording.name("the demo"));
     state.work = Some(Work::new(title));
+    state.forget_errors();
     if opening.session_path.is_none() {
         state.preferences.remember(Recent::Pair(sources.clone()));
     }

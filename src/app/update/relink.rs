@@ -15,6 +15,7 @@ use crate::app::tasks::Task;
 /// Reads a session and looks for its files; `saved_as` is none for what a crash has left.
 pub(super) fn open(state: &mut AppState, services: &mut Services, file: &Path, saved_as: Option<PathBuf>) {
     state.work = Some(Work::new(format!("Opening {}", file_name(file))));
+    state.forget_errors();
     services.opening = None;
     services.worker.start(Task::Reopen { file: file.to_owned(), saved_as });
 }

@@ -219,7 +219,7 @@ impl Run<'_> {
                 kind: self.start.card.features,
             };
             state.steps = plans.len().div_ceil(self.params.batch_size);
-            state.optimiser.set_learning_rate(self.learning_rate(&state.history));
+            state.optimiser.set_learning_rate(step_size(self.params.optimiser.learning_rate, &state.history));
             while state.step < state.steps {
                 self.control.wait(self.ctx)?;
                 self.step(state, &slices)?;
@@ -236,20 +236,6 @@ impl Run<'_> {
             (self.observe)(event);
         }
         Ok(())
-    }
-
-    /// Half as long steps after every epoch that was no better: the way is then finer than the steps.
-    fn learning_rate(&self, history: &[EpochRecord]) -> f64 {
-        let mut best = f64::INFINITY;
-        let mut failures = 0;
-        for record in history {
-            if record.time_err_ms < best {
-                best = record.time_err_ms;
-            } else {
-                failures += 1;
-            }
-        }
-        self.params.optimiser.learning_rate * 0.5_f64.powi(failures)
     }
 
     fn store(&self, state: &State, checkpoint: Option<CheckpointPlace<'_>>) -> Result<()> {
@@ -334,6 +320,20 @@ impl Run<'_> {
         let scores = test_slices(&self.ctx.quiet(), self.data.validation, &setup, &[self.params.method.aligner()])?;
         Ok(scores[0])
     }
+}
+
+/// Half as long steps after every epoch that was no better: the way is then finer than the steps.
+fn step_size(first: f64, history: &[EpochRecord]) -> f64 {
+    let mut best = f64::INFINITY;
+    let mut failures = 0;
+    for record in history {
+        if record.time_err_ms < best {
+            best = record.time_err_ms;
+        } else {
+            failures += 1;
+        }
+    }
+    first * 0.5_f64.powi(failures)
 }
 
 /// Tells the time left from the pace since the start, which may be in the middle of a resumed training.

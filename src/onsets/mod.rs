@@ -13,8 +13,8 @@ mod local;
 mod params;
 mod pattern;
 mod segment;
+mod solving;
 mod stage;
-mod stretch;
 mod support;
 mod voices;
 

@@ -1,9 +1,5 @@
 //! Puts the onset problem together, solves it, widens the band where the path touches it.
 
-use std::ops::Range;
-
-use rayon::prelude::*;
-
 use crate::alignment::Warp;
 use crate::error::Result;
 use crate::job::JobContext;
@@ -17,7 +13,7 @@ use super::local::{medians, refine_times};
 use super::params::OnsetParams;
 use super::pattern;
 use super::segment::{norms, templates};
-use super::stretch::Parts;
+use super::solving::Parts;
 use super::support::{Support, support};
 use super::voices::place_notes;
 
@@ -83,21 +79,17 @@ pub fn place(
     Ok(Placed { warp, notes, chords, support, objective })
 }
 
-/// The best path in a band that is widened where the path touches it or is lost; only what was widened is solved again.
+/// The best path in a band that is widened where the path touches it or is lost.
 fn path(ctx: &JobContext, parts: &Parts<'_>) -> Result<Vec<f64>> {
-    let count = parts.chords.len();
-    let mut radius = vec![parts.params.band_s; count];
-    let mut phi = vec![0.0; count];
-    phi = parts.solve(ctx, 0..count, &radius, &phi)?;
+    let mut radius = vec![parts.params.band_s; parts.chords.len()];
+    let mut phi = parts.solve(ctx, &radius)?;
     for _ in 0..parts.params.widenings {
         let mut astray = touching(&parts.centre, &phi, &radius);
         astray.extend(lost(parts.evidence, &parts.patterns, &phi, parts.params));
-        let stretches = widen(&parts.centre, &astray, &mut radius);
-        let solve = |stretch: &Range<usize>| parts.solve(&ctx.quiet(), stretch.clone(), &radius, &phi);
-        let solved: Vec<Vec<f64>> = stretches.par_iter().map(solve).collect::<Result<_>>()?;
-        for (stretch, times) in stretches.into_iter().zip(solved) {
-            phi[stretch].copy_from_slice(&times);
+        if !widen(&parts.centre, &astray, &mut radius) {
+            break;
         }
+        phi = parts.solve(ctx, &radius)?;
     }
     Ok(phi)
 }

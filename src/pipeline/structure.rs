@@ -27,6 +27,8 @@ const MOST_FRAMES: f64 = 2400.0;
 const CLEAR_GAIN: f64 = 30.0;
 /// An onset speaks for a reading by what it has above this share of a typical one: so much any onset finds somewhere.
 const UNHEARD_SHARE: f64 = 0.5;
+/// In longer recordings no other reading is looked for: a lost passage would be taken for a cut.
+const LONGEST_S: f64 = 1200.0;
 /// Shorter sections are no sections.
 const SHORTEST_S: f64 = 5.0;
 
@@ -63,6 +65,9 @@ pub(super) fn propose(
     let bars = score.meter.bar_ticks_until(last_tick);
     let bars: Vec<f64> = bars.iter().map(|&tick| score.tempo.tick_to_seconds(tick as f64)).collect();
     let heard_s = recording.frames() as f64 * recording.hop_s;
+    if heard_s > LONGEST_S {
+        return Ok(Vec::new());
+    }
     let span = (straight.warp.at(straight.covered_s.0), straight.warp.at(straight.covered_s.1));
     let played_s = (span.1 - span.0).max(1.0);
     let mut ratios = vec![typical_slope(&straight.warp), straight.warp.mean_slope()];
@@ -70,7 +75,9 @@ pub(super) fn propose(
         let lengths = [written_s - 0.5 * optional_s, (written_s - optional_s).max(0.1 * written_s)];
         ratios.extend(lengths.map(|length| played_s / length));
     }
-    ratios.retain(|ratio| ratio.is_finite() && *ratio > 0.0);
+    // A score drawn many times slower than it can have been played would only take memory.
+    let least = 0.25 * straight.warp.mean_slope();
+    ratios.retain(|ratio| ratio.is_finite() && *ratio > 0.0 && (least..16.0 * least).contains(ratio));
     // The search tolerates half to double tempo: ratios that hardly differ find the same.
     ratios.dedup_by(|next, ratio| (next.ln() - ratio.ln()).abs() < 0.05);
     let mut tried: Vec<Vec<Range<f64>>> = Vec::new();

@@ -1,4 +1,4 @@
-//! The onset problem of a stretch of the score: put together, solved in windows, valued.
+//! The onset problem: put together, solved in windows, valued.
 
 use std::ops::Range;
 
@@ -18,7 +18,7 @@ use super::params::OnsetParams;
 use super::segment::Mismatch;
 use super::stage::Rough;
 
-/// Longer stretches are solved window by window of about this many grid points, so that memory does not grow with the piece.
+/// Longer pieces are solved window by window of about this many grid points, so that memory does not grow with the piece.
 const WINDOW_POINTS: usize = 6_000_000;
 /// Share of a window that is kept: what follows it must be able to speak for the rest.
 const KEPT_SHARE: f64 = 0.8;
@@ -40,27 +40,22 @@ pub(super) struct Parts<'a> {
 }
 
 impl Parts<'_> {
-    /// Finds the best times of the knots in `range` within `radius` of the centre. Its first and last knot stay where they are
-    /// in `phi`, unless they are the first and the last of the piece.
-    pub fn solve(&self, ctx: &JobContext, range: Range<usize>, radius: &[f64], phi: &[f64]) -> Result<Vec<f64>> {
-        let whole = phi.len();
+    /// Finds the best times of all knots within `radius` of the centre, window by window if they are many.
+    pub fn solve(&self, ctx: &JobContext, radius: &[f64]) -> Result<Vec<f64>> {
+        let count = self.chords.len();
         let mut workspace = Workspace::default();
-        let mut found: Vec<f64> = Vec::with_capacity(range.len());
-        let mut first = range.start;
+        let mut found: Vec<f64> = Vec::with_capacity(count);
+        let mut first = 0;
         loop {
-            let end = self.window_end(first, range.end, radius);
+            let end = window_end(first, radius);
             let mut held = self.fixed.to_vec();
-            // The knot before the window was settled by the window before it.
-            let before = found.last().copied().or((first > 0).then(|| phi[first]));
-            held.extend(before.map(|time| (first, time)));
-            held.extend((end == range.end && end < whole).then(|| (end - 1, phi[end - 1])));
+            // The first knot of a later window was settled by the window before it.
+            held.extend(found.last().map(|&time| (first, time)));
             held.retain(|(knot, _)| (first..end).contains(knot));
             held.sort_by_key(|&(knot, _)| knot);
             held.dedup_by_key(|&mut (knot, _)| knot);
             held.iter_mut().for_each(|(knot, _)| *knot -= first);
-            // Stretches of a piece are solved side by side already; a whole piece is not.
-            let least = if range.len() < whole { range.len() } else { 1 };
-            let table = self.table(first..end, &self.centre[first..end], &radius[first..end], least)?;
+            let table = self.table(first..end, &self.centre[first..end], &radius[first..end])?;
             let problem = self.problem(first..end, &table)?.with_anchors(&held)?;
             let options = SolveOptions {
                 first_grid: FirstGrid::StepsPerFrame(1.0),
@@ -69,14 +64,12 @@ impl Parts<'_> {
                 ..SolveOptions::default()
             };
             let times = solve(ctx, &problem, &options, &mut workspace)?.phi;
-            // The first knot of a later window is the last of the one before.
             found.extend(&times[usize::from(!found.is_empty())..]);
-            if end == range.end {
+            if end == count {
                 return Ok(found);
             }
-            let kept = (KEPT_SHARE * (end - first) as f64) as usize;
-            found.truncate(first + kept + 1 - range.start);
-            first += kept;
+            first += (KEPT_SHARE * (end - first) as f64) as usize;
+            found.truncate(first + 1);
         }
     }
 
@@ -84,26 +77,12 @@ impl Parts<'_> {
     pub fn objective(&self, phi: &[f64]) -> Result<f64> {
         // Parabolas read one neighbour to either side; the next ones are for times that lie between grid points.
         let radius = vec![2.0 * Evidence::step_s(); phi.len()];
-        let table = self.table(0..phi.len(), phi, &radius, 1)?;
+        let table = self.table(0..phi.len(), phi, &radius)?;
         Ok(self.problem(0..phi.len(), &table)?.objective(phi))
     }
 
-    fn window_end(&self, first: usize, end: usize, radius: &[f64]) -> usize {
-        /// Fewer knots than this are never parted.
-        const LEAST_KNOTS: usize = 64;
-        let mut points = 0.0;
-        for (knot, radius) in (first..end).zip(&radius[first..end]) {
-            points += 2.0 * radius / Evidence::step_s();
-            if points > WINDOW_POINTS as f64 && knot - first >= LEAST_KNOTS && end - knot >= LEAST_KNOTS {
-                return knot;
-            }
-        }
-        end
-    }
-
-    /// Costs of the knots in `range` within `radius` of `centre`, the sound between them included. A thread works out `least` rows
-    /// at least.
-    fn table(&self, range: Range<usize>, centre: &[f64], radius: &[f64], least: usize) -> Result<CostTable> {
+    /// Costs of the knots in `range` within `radius` of `centre`, the sound between them included.
+    fn table(&self, range: Range<usize>, centre: &[f64], radius: &[f64]) -> Result<CostTable> {
         let step = Evidence::step_s();
         let last = self.evidence.frames() - 1;
         let mut table = CostTable::new(0.0, step, Interpolation::Parabolic)?;
@@ -113,7 +92,7 @@ impl Parts<'_> {
             let pattern = &self.patterns[range.start + index];
             (low, (low..=high).map(|frame| -self.evidence.at(frame, pattern)).collect::<Vec<f32>>())
         };
-        let rows: Vec<(usize, Vec<f32>)> = (0..range.len()).into_par_iter().with_min_len(least).map(row).collect();
+        let rows: Vec<(usize, Vec<f32>)> = (0..range.len()).into_par_iter().map(row).collect();
         for (low, row) in &rows {
             table.push_row(*low, row)?;
         }
@@ -147,4 +126,18 @@ impl Parts<'_> {
             None => problem,
         })
     }
+}
+
+/// Where a window that begins with knot `first` ends.
+fn window_end(first: usize, radius: &[f64]) -> usize {
+    /// Fewer knots than this are never parted.
+    const LEAST_KNOTS: usize = 64;
+    let mut points = 0.0;
+    for (knot, radius_s) in radius.iter().enumerate().skip(first) {
+        points += 2.0 * radius_s / Evidence::step_s();
+        if points > WINDOW_POINTS as f64 && knot - first >= LEAST_KNOTS && radius.len() - knot >= LEAST_KNOTS {
+            return knot;
+        }
+    }
+    radius.len()
 }

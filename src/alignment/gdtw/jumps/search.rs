@@ -274,8 +274,8 @@ mod tests {
                 Jump { from: m, to: 0, cost: 0.05 },
             ];
             let stray = Stray {
-                leave: random(m + 1, seed + 100).iter().map(|&v| 0.3 + v.abs() as f32).collect(),
-                land: random(m, seed + 200).iter().map(|&v| v.abs() as f32).collect(),
+                leave: random(m + 1, seed + 100).iter().map(|&v| 0.05 + 0.2 * v.abs() as f32).collect(),
+                land: random(m, seed + 200).iter().map(|&v| 0.2 * v.abs() as f32).collect(),
             };
             let offered = Edges::new(0.2, &jumps);
             let anywhere = Edges { stray: Some(&stray), ..offered.clone() };

@@ -4,7 +4,6 @@
 //! a fixed price, so the path covers what matches better than that price and no more. Every score frame and every
 //! performance frame is counted once, matched or left out, which keeps a short path from looking cheap.
 
-use super::cost::Band;
 use crate::error::{Error, Result};
 use crate::job::JobContext;
 
@@ -41,41 +40,33 @@ enum Step {
     Performance,
 }
 
-/// Finds the cheapest overlap within a band of score frames (rows) and performance frames (columns). `cost_row` fills the local
-/// costs of one score frame against the performance frames that the band gives it.
+/// Finds the cheapest overlap. `cost_row` fills the local costs of one score frame against all performance frames.
 pub fn overlap(
     ctx: &JobContext,
-    band: &Band,
+    score_frames: usize,
     prices: SkipPrices<'_>,
     mut cost_row: impl FnMut(usize, &mut [f32]),
 ) -> Result<OverlapPath> {
-    let (score_frames, width) = (band.rows(), band.columns());
-    if prices.performance.len() != width {
-        return Err(Error::invalid("number of prices", prices.performance.len(), format!("{width}, as the frames")));
+    let width = prices.performance.len();
+    if score_frames == 0 || width == 0 {
+        return Err(Error::invalid("number of frames", 0, "at least one on either side"));
     }
     let skipped_before: Vec<f64> = prefix_sums(prices.performance);
     let total_skip = skipped_before[width];
-    let mut steps = vec![Step::Start; band.cells()];
+    let mut steps = vec![Step::Start; score_frames * width];
     let mut costs = vec![0.0f32; width];
-    // One more in front, so that the column before the first is never reached.
-    let (mut previous, mut current) = (vec![f64::INFINITY; width + 1], vec![f64::INFINITY; width + 1]);
+    let (mut previous, mut current) = (vec![f64::INFINITY; width], vec![f64::INFINITY; width]);
     let mut best = (f64::INFINITY, 0, 0);
     for i in 0..score_frames {
         if i % 64 == 0 {
             ctx.check()?;
         }
-        let columns = band.row(i);
-        let costs = &mut costs[..columns.len()];
-        cost_row(i, costs);
+        cost_row(i, &mut costs);
         let score_skip = f64::from(prices.score) * i as f64;
         let score_left = f64::from(prices.score) * (score_frames - 1 - i) as f64;
-        // Rows are stored from their first column on; beyond their ends nothing is reached.
-        let before = if i > 0 { band.row(i - 1) } else { 0..0 };
-        current[columns.start] = f64::INFINITY;
-        previous[before.end + 1..columns.end.max(before.end) + 1].fill(f64::INFINITY);
-        let row = &mut steps[band.storage(i)];
-        for ((j, &cost), row_step) in columns.clone().zip(costs.iter()).zip(row.iter_mut()) {
-            let cost = f64::from(cost);
+        let row = &mut steps[i * width..(i + 1) * width];
+        for j in 0..width {
+            let cost = f64::from(costs[j]);
             // Only a border cell may begin the path: what comes before it in the other sequence is left out.
             let mut value = match (i, j) {
                 (0, _) => skipped_before[j] + f64::from(DIAGONAL_WEIGHT) * cost,
@@ -83,26 +74,25 @@ pub fn overlap(
                 _ => f64::INFINITY,
             };
             let mut step = Step::Start;
-            if i > 0 {
-                let diagonal = previous[j] + f64::from(DIAGONAL_WEIGHT) * cost;
-                if j > 0 && diagonal < value {
+            if i > 0 && j > 0 {
+                let diagonal = previous[j - 1] + f64::from(DIAGONAL_WEIGHT) * cost;
+                if diagonal < value {
                     (value, step) = (diagonal, Step::Diagonal);
                 }
-                let stair = previous[j + 1] + cost + STAIR_PRICE;
-                if stair < value {
-                    (value, step) = (stair, Step::Score);
-                }
             }
-            let stair = current[j] + cost + STAIR_PRICE;
-            if j > columns.start && stair < value {
-                (value, step) = (stair, Step::Performance);
+            let stair = cost + STAIR_PRICE;
+            if i > 0 && previous[j] + stair < value {
+                (value, step) = (previous[j] + stair, Step::Score);
             }
-            current[j + 1] = value;
-            *row_step = step;
+            if j > 0 && current[j - 1] + stair < value {
+                (value, step) = (current[j - 1] + stair, Step::Performance);
+            }
+            current[j] = value;
+            row[j] = step;
         }
-        let ends = if i + 1 == score_frames { columns } else { (width - 1).max(columns.start)..columns.end };
+        let ends: std::ops::Range<usize> = if i + 1 == score_frames { 0..width } else { width - 1..width };
         for j in ends {
-            let total = current[j + 1] + score_left + (total_skip - skipped_before[j + 1]);
+            let total = current[j] + score_left + (total_skip - skipped_before[j + 1]);
             if total < best.0 {
                 best = (total, i, j);
             }
@@ -112,7 +102,7 @@ pub fn overlap(
     let (cost, mut i, mut j) = best;
     let mut pairs = vec![(i, j)];
     loop {
-        match steps[band.storage(i).start + j - band.row(i).start] {
+        match steps[i * width + j] {
             Step::Start => break,
             Step::Diagonal => (i, j) = (i - 1, j - 1),
             Step::Score => i -= 1,
@@ -143,8 +133,7 @@ mod tests {
 
     fn solve(costs: &[Vec<f32>], score_price: f32, performance_prices: &[f32]) -> OverlapPath {
         let prices = SkipPrices { score: score_price, performance: performance_prices };
-        let band = Band::full(costs.len(), performance_prices.len()).unwrap();
-        overlap(&JobContext::new(), &band, prices, |i, row| row.copy_from_slice(&costs[i])).unwrap()
+        overlap(&JobContext::new(), costs.len(), prices, |i, row| row.copy_from_slice(&costs[i])).unwrap()
     }
 
     /// The oracle: walks every path from every border cell.
@@ -190,22 +179,6 @@ mod tests {
                 prop_assert!(di <= 1 && dj <= 1 && di + dj >= 1);
             }
         }
-    }
-
-    #[test]
-    fn a_band_holds_the_path_to_it() {
-        // Without the band the path would follow the cheap diagonal, three frames later.
-        let costs: Vec<Vec<f32>> =
-            (0..12).map(|i| (0..12).map(|j| if j == i + 3 { 0.1 } else { 0.3 }).collect()).collect();
-        let prices = [0.9; 12];
-        let ranges: Vec<_> = (0..12_usize).map(|i| i.saturating_sub(1)..(i + 2).min(12)).collect();
-        let band = Band::from_ranges(12, &ranges).unwrap();
-        let prices = SkipPrices { score: 0.9, performance: &prices };
-        let fill = |i: usize, row: &mut [f32]| row.copy_from_slice(&costs[i][ranges[i].clone()]);
-        let path = overlap(&JobContext::new(), &band, prices, fill).unwrap();
-        assert_eq!(path.pairs, (0..12).map(|i| (i, i)).collect::<Vec<_>>());
-        let free = solve(&costs, 0.9, &[0.9; 12]);
-        assert!((2..9).all(|i| free.pairs.contains(&(i, i + 3))), "{:?}", free.pairs);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::frames::{CoarseFrames, coarse_frames, sharpen};
 use super::spectrum::BANDS;
 use super::template;
 use crate::alignment::Warp;
-use crate::alignment::cost::{Band, Banded, LocalCost, local_cost};
+use crate::alignment::cost::{Band, LocalCost, local_cost};
 use crate::alignment::overlap::{OverlapPath, SkipPrices, overlap};
 use crate::error::{Error, Result};
 use crate::features::FeatureSeq;
@@ -14,12 +14,8 @@ use crate::score::Score;
 
 /// Coarse frames are this many spectrum frames at least (about 93 ms) …
 const LEAST_FACTOR: usize = 4;
-/// … and in long recordings so many at first that no more than this number of frames is compared with as many …
+/// … and so many that no more than this number of frames is compared with as many.
 const MOST_FRAMES: usize = 3000;
-/// … then they are as fine as in short ones, within this many seconds and first frames round the way found, with the score at
-/// the tempo of that way, smoothed over so many first frames.
-const FINE_BAND: (f64, f64) = (4.0, 4.0);
-const WAY_SMOOTHING: f64 = 3.0;
 /// Leaving out a sounding frame of the recording costs this, in cosine distance per frame.
 const SOUND_PRICE: f32 = 0.6;
 /// Leaving out a silent one costs this: just enough not to leave out a rest.
@@ -59,22 +55,13 @@ pub fn find(ctx: &JobContext, recording: &LogSpectrum, score: &Score) -> Result<
     let factor = LEAST_FACTOR.max(recording.frames().div_ceil(MOST_FRAMES));
     let search = Search { recording, audio: &coarse_frames(recording, factor), factor, score };
     ctx.report("finding the way", 0.0)?;
-    let mut found = search.at_best_tempo(ctx, 0)?;
+    let as_written = search.at_best_tempo(ctx, 0)?;
     let likely = likely_transposition(recording, score);
-    if likely != 0 {
-        let transposed = search.at_best_tempo(ctx, likely)?;
-        if transposed.start.cost < found.start.cost - TRANSPOSITION_GAIN {
-            found = transposed;
-        }
+    if likely == 0 {
+        return Ok(as_written);
     }
-    if found.factor == LEAST_FACTOR {
-        return Ok(found.start);
-    }
-    let fine = Search { audio: &coarse_frames(recording, LEAST_FACTOR), factor: LEAST_FACTOR, ..search };
-    let frame_s = found.factor as f64 * recording.hop_s;
-    let warp = found.start.warp.smoothed(WAY_SMOOTHING * frame_s / found.start.warp.mean_slope().max(RATIO_RANGE.0));
-    let way = Tempo::Along { warp: &warp, radius_s: FINE_BAND.0 + FINE_BAND.1 * frame_s };
-    Ok(fine.at_tempo(ctx, way, found.transposition)?.start)
+    let transposed = search.at_best_tempo(ctx, likely)?;
+    Ok(if transposed.cost < as_written.cost - TRANSPOSITION_GAIN { transposed } else { as_written })
 }
 
 /// Coarse frames of the score, played at a tempo ratio, by score seconds; and those of a span of the recording, by its seconds.
@@ -101,98 +88,58 @@ struct Search<'a> {
     score: &'a Score,
 }
 
-/// A start with how it was found.
-struct Found {
-    start: Start,
-    transposition: i32,
-    /// Spectrum frames per frame of either side, the greater of both.
-    factor: usize,
-}
-
-/// At what tempo the score is expected.
-#[derive(Clone, Copy)]
-enum Tempo<'a> {
-    /// Performance seconds per score second, throughout.
-    Ratio(f64),
-    /// That of a way that the search keeps to, to within a radius.
-    Along { warp: &'a Warp, radius_s: f64 },
-}
-
 impl Search<'_> {
     /// Searches with the tempo ratio that the sounding length suggests, and again if another one comes out.
-    fn at_best_tempo(&self, ctx: &JobContext, transposition: i32) -> Result<Found> {
+    fn at_best_tempo(&self, ctx: &JobContext, transposition: i32) -> Result<Start> {
         let score_length = self.score.end_s() - self.score.first_onset_s();
         let within = |ratio: f64| ratio.clamp(RATIO_RANGE.0, RATIO_RANGE.1);
-        let ratio = within(active_length_s(self.audio) / score_length);
-        let mut found = self.at_tempo(ctx, Tempo::Ratio(ratio), transposition)?;
-        let mut tried = ratio;
+        let mut ratio = within(active_length_s(self.audio) / score_length);
+        let mut found = self.at_tempo(ctx, ratio, transposition)?;
         for _ in 0..2 {
-            let seen = within(found.start.warp.mean_slope());
-            if (seen / tried).max(tried / seen) < RATIO_TRUST {
+            let seen = within(found.warp.mean_slope());
+            if (seen / ratio).max(ratio / seen) < RATIO_TRUST {
                 break;
             }
-            tried = seen;
-            let again = self.at_tempo(ctx, Tempo::Ratio(tried), transposition)?;
-            if again.start.cost < found.start.cost {
+            ratio = seen;
+            let again = self.at_tempo(ctx, ratio, transposition)?;
+            if again.cost < found.cost {
                 found = again;
             }
         }
         Ok(found)
     }
 
-    /// One search with the score at a given tempo.
-    fn at_tempo(&self, ctx: &JobContext, tempo: Tempo<'_>, transposition: i32) -> Result<Found> {
+    /// One search with the score rendered at a given tempo ratio.
+    fn at_tempo(&self, ctx: &JobContext, ratio: f64, transposition: i32) -> Result<Start> {
         let (audio, hop_s) = (self.audio, self.recording.hop_s);
-        let (first, end) = (self.score.first_onset_s(), self.score.end_s());
-        let to_clip = |score_s: f64| match tempo {
-            Tempo::Ratio(ratio) => (score_s - first) * ratio,
-            Tempo::Along { warp, .. } => warp.at(score_s) - warp.at(first),
-        };
-        let to_score = |clip_s: f64| match tempo {
-            Tempo::Ratio(ratio) => first + clip_s / ratio,
-            Tempo::Along { warp, .. } => warp.inverse(clip_s + warp.at(first)),
-        };
-        let frames = (to_clip(end) / hop_s).ceil().max(0.0) as usize + 1;
-        // Long scores are compressed further so that neither side exceeds the limit, but along a way they need not be.
-        let factor = match tempo {
-            Tempo::Ratio(_) => self.factor.max(frames.div_ceil(MOST_FRAMES)),
-            Tempo::Along { .. } => self.factor,
-        };
-        let expected = coarse_frames(&template::render(self.score, &to_clip, transposition, hop_s, frames), factor);
-        let to_score = |frame: f64| to_score(expected.time_s(frame));
-        let width = audio.len();
-        let band = match tempo {
-            Tempo::Ratio(_) => Band::full(expected.len(), width)?,
-            Tempo::Along { warp, radius_s } => {
-                let column = |time: f64| (time / audio.hop_s).clamp(0.0, (width - 1) as f64) as usize;
-                let around = |row: usize| {
-                    let middle = warp.at(first) + expected.time_s(row as f64);
-                    column(middle - radius_s)..column(middle + radius_s) + 1
-                };
-                Band::from_ranges(width, &(0..expected.len()).map(around).collect::<Vec<_>>())?
-            }
-        };
-        let distances = cosine_distances(ctx, &expected, audio, &band)?;
+        let first = self.score.first_onset_s();
+        let frames = ((self.score.end_s() - first) * ratio / hop_s).ceil() as usize + 1;
+        // Long scores are compressed further so that neither side exceeds the limit.
+        let factor = self.factor.max(frames.div_ceil(MOST_FRAMES));
+        let spectrum = template::render(self.score, &|s| (s - first) * ratio, transposition, hop_s, frames);
+        let expected = coarse_frames(&spectrum, factor);
+        let distances = cosine_distances(ctx, &expected, audio)?;
         let price = |level: &f32| SILENCE_PRICE + (SOUND_PRICE - SILENCE_PRICE) * (level * 4.0).min(1.0);
         let prices: Vec<f32> = audio.level.iter().map(price).collect();
-        let fill = |i: usize, row: &mut [f32]| row.copy_from_slice(distances.row(i));
-        let mut path = overlap(ctx, &band, SkipPrices { score: SCORE_PRICE, performance: &prices }, fill)?;
+        let width = audio.len();
+        let fill = |i: usize, row: &mut [f32]| row.copy_from_slice(&distances[i * width..(i + 1) * width]);
+        let mut path = overlap(ctx, expected.len(), SkipPrices { score: SCORE_PRICE, performance: &prices }, fill)?;
         let cost = path.cost / (expected.len() + width) as f64;
         if path.pairs.len() < (LEAST_COVERED * expected.len().min(width) as f64) as usize {
             // Nothing seems to match. The best whole reading is still worth more than none; its distance tells.
             let dear = vec![FORBIDDING_PRICE; width];
-            path = overlap(ctx, &band, SkipPrices { score: FORBIDDING_PRICE, performance: &dear }, fill)?;
+            path = overlap(ctx, expected.len(), SkipPrices { score: FORBIDDING_PRICE, performance: &dear }, fill)?;
         }
-        let sum: f64 = path.pairs.iter().filter_map(|&(i, j)| distances.get(i, j)).map(f64::from).sum();
+        let sum: f64 = path.pairs.iter().map(|&(i, j)| f64::from(distances[i * width + j])).sum();
+        let to_score = |frame: f64| first + expected.time_s(frame) / ratio;
         let (begun, ended) = (path.pairs[0].0 as f64, path.pairs[path.pairs.len() - 1].0 as f64);
-        let start = Start {
+        Ok(Start {
             warp: warp_of(&path, &to_score, audio)?,
             covered_s: (to_score(begun - 0.5), to_score(ended + 0.5)),
             distance: sum / path.pairs.len() as f64,
             cost,
             tuning_semitones: self.recording.tuning_semitones + f64::from(transposition),
-        };
-        Ok(Found { start, transposition, factor })
+        })
     }
 }
 
@@ -222,9 +169,10 @@ fn active_length_s(audio: &CoarseFrames) -> f64 {
     (last + 1 - first) as f64 * audio.hop_s
 }
 
-fn cosine_distances(ctx: &JobContext, score: &CoarseFrames, audio: &CoarseFrames, band: &Band) -> Result<Banded> {
+fn cosine_distances(ctx: &JobContext, score: &CoarseFrames, audio: &CoarseFrames) -> Result<Vec<f32>> {
     let (score, audio) = (score.features(), audio.features());
-    local_cost(ctx, &score.signal()?, &audio.signal()?, LocalCost::Cosine, band)
+    let band = Band::full(score.frames(), audio.frames())?;
+    Ok(local_cost(ctx, &score.signal()?, &audio.signal()?, LocalCost::Cosine, &band)?.into_values())
 }
 
 /// One knot per matched score frame, at the middle of its performance frames, lightly smoothed.

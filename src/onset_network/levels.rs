@@ -35,6 +35,8 @@ impl Levels {
     /// Tells the attacks, twice per frame: at it and half a frame later.
     pub fn set_attacks(&mut self, attacks: &[f32]) {
         let at = |index: usize| attacks.get(index).copied().unwrap_or(0.0);
+        // All frames are here: what was reserved for more is given back.
+        self.rows.shrink_to_fit();
         self.attacks = (0..self.frames()).map(|frame| [at(2 * frame), at(2 * frame + 1)]).collect();
     }
 

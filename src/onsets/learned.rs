@@ -1,6 +1,7 @@
 //! What the learned ear says, worked out only where it is asked for.
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::features::SEMITONE_BANDS;
 use crate::onset_network::{Activations, CHANNELS, CONTEXT, Levels, OnsetNetwork};
@@ -16,14 +17,22 @@ const DOUBT: f64 = 3.0;
 pub(super) struct Learned {
     network: OnsetNetwork,
     levels: Levels,
-    /// Blocks of one band lie one after the other.
-    blocks: Vec<OnceLock<Box<[f32]>>>,
+    bands: Vec<Band>,
+}
+
+/// The values of one pitch. They lie in one piece: hundreds of thousands of small ones, kept from between larger ones that are
+/// freed, would hold several times their size.
+#[derive(Debug, Default)]
+struct Band {
+    /// The bits of the values, once the pitch is asked for.
+    values: OnceLock<Vec<AtomicU32>>,
+    /// Which blocks are worked out.
+    known: OnceLock<Vec<OnceLock<()>>>,
 }
 
 impl Learned {
     pub(super) fn new(network: OnsetNetwork, levels: Levels) -> Self {
-        let blocks = (0..SEMITONE_BANDS * levels.frames().div_ceil(BLOCK)).map(|_| OnceLock::new()).collect();
-        Self { network, levels, blocks }
+        Self { network, levels, bands: (0..SEMITONE_BANDS).map(|_| Band::default()).collect() }
     }
 
     /// The value at half frames: even ones are frames of the network, odd ones lie between two.
@@ -36,16 +45,24 @@ impl Learned {
         if frame >= self.levels.frames() {
             return 0.0;
         }
-        let per_band = self.levels.frames().div_ceil(BLOCK);
-        let block = &self.blocks[band * per_band + frame / BLOCK];
-        block.get_or_init(|| self.block(frame / BLOCK, band))[frame % BLOCK]
+        let blocks = self.levels.frames().div_ceil(BLOCK);
+        let Band { values, known } = &self.bands[band];
+        let values = values.get_or_init(|| (0..blocks * BLOCK).map(|_| AtomicU32::new(0)).collect());
+        let known = known.get_or_init(|| (0..blocks).map(|_| OnceLock::new()).collect());
+        let block = frame / BLOCK;
+        // The lock orders the values before everyone who finds it set.
+        known[block].get_or_init(|| self.work_out(block, band, &values[block * BLOCK..(block + 1) * BLOCK]));
+        f32::from_bits(values[frame].load(Ordering::Relaxed))
     }
 
-    fn block(&self, block: usize, band: usize) -> Box<[f32]> {
+    fn work_out(&self, block: usize, band: usize, values: &[AtomicU32]) {
         let mut inputs = vec![0.0; (BLOCK + 2 * CONTEXT) * CHANNELS];
         self.levels.inputs(band, (block * BLOCK) as isize - CONTEXT as isize, &mut inputs);
         let mut activations = Activations::default();
-        self.network.logits(&inputs, &mut activations).iter().map(|logit| heard(f64::from(*logit)).0 as f32).collect()
+        let logits = self.network.logits(&inputs, &mut activations);
+        for (value, &logit) in values.iter().zip(logits) {
+            value.store((heard(f64::from(logit)).0 as f32).to_bits(), Ordering::Relaxed);
+        }
     }
 }
 

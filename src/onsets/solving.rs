@@ -18,8 +18,9 @@ use super::params::OnsetParams;
 use super::segment::Mismatch;
 use super::stage::Rough;
 
-/// Longer pieces are solved window by window of about this many grid points, so that memory does not grow with the piece.
-const WINDOW_POINTS: usize = 6_000_000;
+/// Pieces with more knots are solved window by window, so that memory does not grow with the piece, and what is settled is not
+/// solved again.
+const WINDOW_KNOTS: usize = 1500;
 /// Share of a window that is kept: what follows it must be able to speak for the rest.
 const KEPT_SHARE: f64 = 0.8;
 
@@ -39,38 +40,63 @@ pub(super) struct Parts<'a> {
     pub params: &'a OnsetParams,
 }
 
+/// A window that was solved: what it was asked and what it found.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Window {
+    /// Where the window before it settled its first knot.
+    start: Option<f64>,
+    radius: Vec<f64>,
+    times: Vec<f64>,
+}
+
 impl Parts<'_> {
-    /// Finds the best times of all knots within `radius` of the centre, window by window if they are many.
-    pub fn solve(&self, ctx: &JobContext, radius: &[f64]) -> Result<Vec<f64>> {
-        let count = self.chords.len();
+    /// Finds the best times of all knots within `radius` of the centre, window by window if they are many. `known` holds the
+    /// windows of the last time: those that are asked the same again are not solved again.
+    pub fn solve(&self, ctx: &JobContext, radius: &[f64], known: &mut Vec<Window>) -> Result<Vec<f64>> {
         let mut workspace = Workspace::default();
-        let mut found: Vec<f64> = Vec::with_capacity(count);
-        let mut first = 0;
-        loop {
-            let end = window_end(first, radius);
-            let mut held = self.fixed.to_vec();
+        let mut found: Vec<f64> = Vec::with_capacity(self.chords.len());
+        for (index, range) in windows(self.chords.len()).into_iter().enumerate() {
+            found.truncate(range.start + 1);
             // The first knot of a later window was settled by the window before it.
-            held.extend(found.last().map(|&time| (first, time)));
-            held.retain(|(knot, _)| (first..end).contains(knot));
-            held.sort_by_key(|&(knot, _)| knot);
-            held.dedup_by_key(|&mut (knot, _)| knot);
-            held.iter_mut().for_each(|(knot, _)| *knot -= first);
-            let table = self.table(first..end, &self.centre[first..end], &radius[first..end])?;
-            let problem = self.problem(first..end, &table)?.with_anchors(&held)?;
-            let options = SolveOptions {
-                first_grid: FirstGrid::StepsPerFrame(1.0),
-                refinements: 0,
-                newton_steps: 0,
-                ..SolveOptions::default()
-            };
-            let times = solve(ctx, &problem, &options, &mut workspace)?.phi;
-            found.extend(&times[usize::from(!found.is_empty())..]);
-            if end == count {
-                return Ok(found);
+            let start = if range.start > 0 { found.last().copied() } else { None };
+            let asked = &radius[range.clone()];
+            if known.get(index).is_none_or(|window| window.start != start || window.radius != asked) {
+                let times = self.solve_window(ctx, range, asked, start, &mut workspace)?;
+                let window = Window { start, radius: asked.to_vec(), times };
+                match known.get_mut(index) {
+                    Some(old) => *old = window,
+                    None => known.push(window),
+                }
             }
-            first += (KEPT_SHARE * (end - first) as f64) as usize;
-            found.truncate(first + 1);
+            found.extend(&known[index].times[usize::from(!found.is_empty())..]);
         }
+        Ok(found)
+    }
+
+    fn solve_window(
+        &self,
+        ctx: &JobContext,
+        range: Range<usize>,
+        radius: &[f64],
+        start: Option<f64>,
+        workspace: &mut Workspace,
+    ) -> Result<Vec<f64>> {
+        let fixed = self.fixed.iter().copied().filter(|(knot, _)| range.contains(knot));
+        let mut held: Vec<(usize, f64)> = fixed.map(|(knot, time)| (knot - range.start, time)).collect();
+        if let Some(time) = start
+            && held.first().is_none_or(|&(knot, _)| knot > 0)
+        {
+            held.insert(0, (0, time));
+        }
+        let table = self.table(range.clone(), &self.centre[range.clone()], radius)?;
+        let problem = self.problem(range, &table)?.with_anchors(&held)?;
+        let options = SolveOptions {
+            first_grid: FirstGrid::StepsPerFrame(1.0),
+            refinements: 0,
+            newton_steps: 0,
+            ..SolveOptions::default()
+        };
+        Ok(solve(ctx, &problem, &options, workspace)?.phi)
     }
 
     /// The objective of a warp of the whole piece.
@@ -128,16 +154,34 @@ impl Parts<'_> {
     }
 }
 
-/// Where a window that begins with knot `first` ends.
-fn window_end(first: usize, radius: &[f64]) -> usize {
-    /// Fewer knots than this are never parted.
-    const LEAST_KNOTS: usize = 64;
-    let mut points = 0.0;
-    for (knot, radius_s) in radius.iter().enumerate().skip(first) {
-        points += 2.0 * radius_s / Evidence::step_s();
-        if points > WINDOW_POINTS as f64 && knot - first >= LEAST_KNOTS && radius.len() - knot >= LEAST_KNOTS {
-            return knot;
+/// The windows of a piece: each begins with a knot of the one before it.
+fn windows(count: usize) -> Vec<Range<usize>> {
+    let kept = (KEPT_SHARE * WINDOW_KNOTS as f64) as usize;
+    let mut windows = Vec::new();
+    let mut first = 0;
+    // A last window is never shorter than what the others keep to themselves.
+    while count - first > WINDOW_KNOTS + (WINDOW_KNOTS - kept) {
+        windows.push(first..first + WINDOW_KNOTS);
+        first += kept;
+    }
+    windows.push(first..count);
+    windows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_overlap_and_cover_everything() {
+        for count in [2, 10, WINDOW_KNOTS, WINDOW_KNOTS + 1, 2 * WINDOW_KNOTS, 12_345, 50_000] {
+            let windows = windows(count);
+            assert_eq!((windows[0].start, windows[windows.len() - 1].end), (0, count));
+            for pair in windows.windows(2) {
+                assert!(pair[1].start > pair[0].start && pair[1].start < pair[0].end, "{count}: {pair:?}");
+                assert!(pair[0].end - pair[1].start >= WINDOW_KNOTS / 6, "{count}: {pair:?}");
+            }
+            assert!(windows.iter().all(|window| window.len() <= WINDOW_KNOTS + WINDOW_KNOTS / 2), "{count}");
         }
     }
-    radius.len()
 }

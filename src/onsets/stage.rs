@@ -82,14 +82,15 @@ pub fn place(
 /// The best path in a band that is widened where the path touches it or is lost.
 fn path(ctx: &JobContext, parts: &Parts<'_>) -> Result<Vec<f64>> {
     let mut radius = vec![parts.params.band_s; parts.chords.len()];
-    let mut phi = parts.solve(ctx, &radius)?;
+    let mut known = Vec::new();
+    let mut phi = parts.solve(ctx, &radius, &mut known)?;
     for _ in 0..parts.params.widenings {
         let mut astray = touching(&parts.centre, &phi, &radius);
         astray.extend(lost(parts.evidence, &parts.patterns, &phi, parts.params));
         if !widen(&parts.centre, &astray, &mut radius) {
             break;
         }
-        phi = parts.solve(ctx, &radius)?;
+        phi = parts.solve(ctx, &radius, &mut known)?;
     }
     Ok(phi)
 }

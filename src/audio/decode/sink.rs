@@ -109,6 +109,8 @@ impl MonoSink {
         if let Some(stage) = self.stage.take() {
             stage.resampler.finish(&mut self.clip)?;
         }
+        // Growing reserved up to twice what is needed.
+        self.clip.shrink_to_fit();
         Ok(self.clip)
     }
 

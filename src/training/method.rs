@@ -29,8 +29,8 @@ pub enum Method {
         /// How many frames of the recording wide the kinks are rounded for the gradient; 0 for the exact gradient, by which
         /// long trainings drift away. See [`smoothed_gradient`].
         rounding: f64,
-        /// Weight of the [regret](super::regret) by which slices learn that are lost: further off than [`LOST_S`]. 0 lets them
-        /// learn by their error like the others.
+        /// Weight of the regret by which lost slices learn, those further off than [`LOST_S`]: by how much the objective prefers
+        /// the warp found to the true one. 0 lets them learn by their error like the others.
         regret: f64,
     },
     /// The soft-DTW discrepancy.

@@ -124,7 +124,7 @@ pub fn align_by(
             let proposals = watch.time("structure", || structure::propose(ctx, &spectrum, score.content, &start))?;
             for proposal in proposals {
                 let other = place(&proposal.reading.score, &proposal.start, watch)?;
-                if structure::is_clearly_better(&other, &best) {
+                if proposal.is_believed(&other, &best) {
                     best = other;
                     read = Some(proposal);
                 }
@@ -142,7 +142,7 @@ pub fn align_by(
     };
     let searched =
         |start: &start::Start| Ok(SearchBand::round(&onset_stage::centre(start, &settings.anchors)?, radius_s));
-    let Some(structure::Proposal { reading, start, repeats }) = read else {
+    let Some(structure::Proposal { reading, start, repeats, .. }) = read else {
         let alignment = finish(recording, score, settings, &start, warp, placed.as_ref())?;
         return Ok(Alignment { search: Some(searched(&start)?), ..alignment });
     };

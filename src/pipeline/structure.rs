@@ -25,6 +25,9 @@ const FRAME_S: f64 = 0.5;
 const MOST_FRAMES: f64 = 2400.0;
 /// How much lower the objective of the onsets must be: what about ten clear onsets are worth.
 const CLEAR_GAIN: f64 = 30.0;
+/// How much lower the cost of the rough start must be without repeats that were left out, times their share of the score. In fast
+/// music any onset finds something, so that the onsets do not tell: there the sound as a whole does.
+const CLEAR_START_GAIN: f64 = 0.08;
 /// An onset speaks for a reading by what it has above this share of a typical one: so much any onset finds somewhere.
 const UNHEARD_SHARE: f64 = 0.5;
 /// In longer recordings no other reading is looked for: a lost passage would be taken for a cut.
@@ -40,6 +43,15 @@ pub(super) struct Proposal {
     pub start: Start,
     /// Repeats of the score that a reading may leave out.
     pub repeats: Vec<Range<f64>>,
+    /// Whether all it does is to leave out some of them, and the rough start is clearly better for it.
+    is_clear_from_start: bool,
+}
+
+impl Proposal {
+    /// Whether to believe it, given its onsets and those of the best reading so far.
+    pub(super) fn is_believed(&self, placed: &Placed, best: &Placed) -> bool {
+        self.is_clear_from_start || is_clearly_better(placed, best)
+    }
 }
 
 /// Looks for readings other than the score as written.
@@ -102,12 +114,16 @@ pub(super) fn propose(
             continue;
         }
         let reading = Reading::new(score, &sections);
+        let left_out = left_out(&sections, &repeats);
         tried.push(sections);
         if reading.score.notes.len() < 2 {
             continue;
         }
         let start = start::find(&ctx.quiet(), recording, &reading.score)?;
-        proposals.push(Proposal { reading, start, repeats: repeats.clone() });
+        let is_clear_from_start = left_out.is_some_and(|left_out_s| {
+            start.cost < straight.cost - CLEAR_START_GAIN * left_out_s / written_s.max(f64::MIN_POSITIVE)
+        });
+        proposals.push(Proposal { reading, start, repeats: repeats.clone(), is_clear_from_start });
     }
     Ok(proposals)
 }
@@ -122,8 +138,23 @@ fn typical_slope(warp: &Warp) -> f64 {
     rises[PARTS / 2] * PARTS as f64 / (last - first)
 }
 
+/// How much of the score is left out between sections, if all of it is repeats.
+fn left_out(sections: &[Range<f64>], repeats: &[Range<f64>]) -> Option<f64> {
+    const SAME_S: f64 = 0.1;
+    let near = |a: f64, b: f64| (a - b).abs() < SAME_S;
+    let mut sum = 0.0;
+    for pair in sections.windows(2) {
+        let (from, to) = (pair[0].end, pair[1].start);
+        if !repeats.iter().any(|repeat| near(repeat.start, from) && near(repeat.end, to)) {
+            return None;
+        }
+        sum += to - from;
+    }
+    Some(sum)
+}
+
 /// Whether the onsets speak for a reading against another one.
-pub(super) fn is_clearly_better(other: &Placed, than: &Placed) -> bool {
+fn is_clearly_better(other: &Placed, than: &Placed) -> bool {
     let typical = -other.objective / other.chords.len().max(1) as f64;
     let price = UNHEARD_SHARE * typical.max(0.0);
     let worth = |placed: &Placed| placed.objective + price * placed.chords.len() as f64;

@@ -8,7 +8,7 @@ use super::{clock, pitch_name};
 use crate::app::command::Command;
 use crate::app::state::AppState;
 use crate::app::theme::Palette;
-use crate::app::view_model::{Piece, RollSpan, Solution, Support};
+use crate::app::view_model::{Piece, RollSpan, Solution, Support, percent};
 
 /// Pitches above and below the music.
 const ROOM: u8 = 2;
@@ -180,7 +180,7 @@ fn paint_note_card(canvas: &Canvas, piece: &Piece, solution: &Solution, span: Ro
     };
     let position = piece.score.position(note);
     let state = match span.support {
-        Support::Confidence(confidence) => format!("confidence {:.0} %", 100.0 * confidence),
+        Support::Confidence(confidence) => format!("confidence {}", percent(f64::from(confidence))),
         Support::Both => "as in the reference".to_owned(),
         Support::OursOnly => "not in the reference".to_owned(),
         Support::ReferenceOnly => "only in the reference".to_owned(),

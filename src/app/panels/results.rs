@@ -8,7 +8,7 @@ use crate::app::command::Command;
 use crate::app::state::AppState;
 use crate::app::system_dialog::Question;
 use crate::app::theme::{self, Palette};
-use crate::app::view_model::{Doubt, Solution};
+use crate::app::view_model::{Doubt, Solution, percent};
 use crate::evaluation::Metrics;
 
 /// Height of a place to check.
@@ -49,9 +49,7 @@ fn confidence_ui(ui: &mut Ui, solution: &Solution) {
     let palette = Palette::of(ui);
     let confidence = solution.alignment.confidence;
     ui.horizontal(|ui| {
-        ui.label(
-            RichText::new(format!("{:.0} %", 100.0 * confidence)).font(egui::FontId::new(22.0, theme::strong_family())),
-        );
+        ui.label(RichText::new(percent(confidence)).font(egui::FontId::new(22.0, theme::strong_family())));
         ui.vertical(|ui| {
             ui.spacing_mut().item_spacing.y = 3.0;
             ui.label(RichText::new("confidence").color(palette.soft_ink));

@@ -66,7 +66,7 @@ fn unsupported_notes(alignment: &Alignment) -> Vec<Doubt> {
         .map(|note| Doubt {
             start_s: note.onset_s,
             end_s: note.onset_s,
-            reason: format!("little support ({:.0} %)", 100.0 * note.confidence),
+            reason: format!("little support ({})", percent(note.confidence)),
             severity: 1.0 - note.confidence,
         })
         .collect()
@@ -117,6 +117,11 @@ fn merged(sorted: Vec<Doubt>) -> Vec<Doubt> {
     places
 }
 
+/// A confidence in whole per cent, rounded down but for rounding errors: only what is certain is 100 %.
+pub fn percent(confidence: f64) -> String {
+    format!("{:.0} %", (100.0 * confidence + 1e-4).floor())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -132,5 +137,10 @@ mod tests {
         let places = merged(vec![doubt(1.0, 0.2), doubt(1.9, 0.7), doubt(2.5, 0.1), doubt(9.0, 0.3)]);
         assert_eq!(places.len(), 2);
         assert_eq!((places[0].start_s, places[0].end_s, places[0].reason.as_str()), (1.0, 2.6, "0.7"));
+    }
+
+    #[test]
+    fn what_is_not_certain_is_not_called_so() {
+        assert_eq!([0.9994, 1.0, 0.987, 0.0].map(percent), ["99 %", "100 %", "98 %", "0 %"]);
     }
 }

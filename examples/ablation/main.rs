@@ -46,18 +46,11 @@ fn methods() -> Vec<(&'static str, Method)> {
     let with = |onsets: OnsetParams| Method { onsets, ..Method::default() };
     vec![
         ("nothing", Method::default()),
-        (
-            "the learned ear",
-            with(OnsetParams { learned_weight: 0.0, local_learned: 0.0, voice_learned: 0.0, ..onsets() }),
-        ),
-        (
-            "the attack as a whole",
-            with(OnsetParams { attack_weight: 0.0, local_attack: 0.0, voice_attack: 0.0, ..onsets() }),
-        ),
+        ("the learned ear", with(OnsetParams { learned_weight: 0.0, voice_learned: 0.0, ..onsets() })),
+        ("the attack as a whole", with(OnsetParams { attack_weight: 0.0, voice_attack: 0.0, ..onsets() })),
         ("the neighbours' partials counting against an onset", with(OnsetParams { rival_share: 0.0, ..onsets() })),
         ("the sound between onsets", with(OnsetParams { segment_weight: 0.0, ..onsets() })),
         ("the robust edge: tempo penalised quadratically", with(OnsetParams { delta: 1e6, ..onsets() })),
-        ("placing onsets anew near the path", with(OnsetParams { local_reach_s: 0.0, ..onsets() })),
         ("placing the notes of a chord one by one", with(OnsetParams { spread_s: 0.0, ..onsets() })),
         ("widening the band, finding lost passages", with(OnsetParams { widenings: 0, ..onsets() })),
         ("finding lost passages", with(OnsetParams { lost_share: 0.0, ..onsets() })),

@@ -4,6 +4,7 @@
 //! a fixed price, so the path covers what matches better than that price and no more. Every score frame and every
 //! performance frame is counted once, matched or left out, which keeps a short path from looking cheap.
 
+use super::cost::Banded;
 use crate::error::{Error, Result};
 use crate::job::JobContext;
 
@@ -40,33 +41,31 @@ enum Step {
     Performance,
 }
 
-/// Finds the cheapest overlap. `cost_row` fills the local costs of one score frame against all performance frames.
-pub fn overlap(
-    ctx: &JobContext,
-    score_frames: usize,
-    prices: SkipPrices<'_>,
-    mut cost_row: impl FnMut(usize, &mut [f32]),
-) -> Result<OverlapPath> {
-    let width = prices.performance.len();
-    if score_frames == 0 || width == 0 {
-        return Err(Error::invalid("number of frames", 0, "at least one on either side"));
+/// Finds the cheapest overlap in a band. `costs` are the local costs of the score's frames against the performance's.
+pub fn overlap(ctx: &JobContext, costs: &Banded<f32>, prices: SkipPrices<'_>) -> Result<OverlapPath> {
+    let band = costs.band();
+    let (rows, width) = (band.rows(), band.columns());
+    if prices.performance.len() != width {
+        let allowed = format!("{width}, one per performance frame");
+        return Err(Error::invalid("number of prices", prices.performance.len(), allowed));
     }
     let skipped_before: Vec<f64> = prefix_sums(prices.performance);
     let total_skip = skipped_before[width];
-    let mut steps = vec![Step::Start; score_frames * width];
-    let mut costs = vec![0.0f32; width];
+    let mut steps = vec![Step::Start; band.cells()];
+    // By column; what lies outside of the band is never reached.
     let (mut previous, mut current) = (vec![f64::INFINITY; width], vec![f64::INFINITY; width]);
     let mut best = (f64::INFINITY, 0, 0);
-    for i in 0..score_frames {
+    for i in 0..rows {
         if i % 64 == 0 {
             ctx.check()?;
         }
-        cost_row(i, &mut costs);
+        let columns = band.row(i);
         let score_skip = f64::from(prices.score) * i as f64;
-        let score_left = f64::from(prices.score) * (score_frames - 1 - i) as f64;
-        let row = &mut steps[i * width..(i + 1) * width];
-        for j in 0..width {
-            let cost = f64::from(costs[j]);
+        let score_left = f64::from(prices.score) * (rows - 1 - i) as f64;
+        let row = &mut steps[band.storage(i)];
+        let mut left = f64::INFINITY;
+        for ((j, cost), taken) in columns.clone().zip(costs.row(i)).zip(row) {
+            let cost = f64::from(*cost);
             // Only a border cell may begin the path: what comes before it in the other sequence is left out.
             let mut value = match (i, j) {
                 (0, _) => skipped_before[j] + f64::from(DIAGONAL_WEIGHT) * cost,
@@ -74,35 +73,36 @@ pub fn overlap(
                 _ => f64::INFINITY,
             };
             let mut step = Step::Start;
-            if i > 0 && j > 0 {
-                let diagonal = previous[j - 1] + f64::from(DIAGONAL_WEIGHT) * cost;
-                if diagonal < value {
-                    (value, step) = (diagonal, Step::Diagonal);
-                }
+            if j > 0 && previous[j - 1] + f64::from(DIAGONAL_WEIGHT) * cost < value {
+                (value, step) = (previous[j - 1] + f64::from(DIAGONAL_WEIGHT) * cost, Step::Diagonal);
             }
             let stair = cost + STAIR_PRICE;
-            if i > 0 && previous[j] + stair < value {
+            if previous[j] + stair < value {
                 (value, step) = (previous[j] + stair, Step::Score);
             }
-            if j > 0 && current[j - 1] + stair < value {
-                (value, step) = (current[j - 1] + stair, Step::Performance);
+            if left + stair < value {
+                (value, step) = (left + stair, Step::Performance);
             }
             current[j] = value;
-            row[j] = step;
+            left = value;
+            *taken = step;
         }
-        let ends: std::ops::Range<usize> = if i + 1 == score_frames { 0..width } else { width - 1..width };
+        let ends = if i + 1 == rows { columns.clone() } else { (width - 1).max(columns.start)..columns.end };
         for j in ends {
             let total = current[j] + score_left + (total_skip - skipped_before[j + 1]);
             if total < best.0 {
                 best = (total, i, j);
             }
         }
+        if i > 0 {
+            previous[band.row(i - 1)].fill(f64::INFINITY);
+        }
         std::mem::swap(&mut previous, &mut current);
     }
     let (cost, mut i, mut j) = best;
     let mut pairs = vec![(i, j)];
     loop {
-        match steps[i * width + j] {
+        match steps[band.storage(i).start + j - band.row(i).start] {
             Step::Start => break,
             Step::Diagonal => (i, j) = (i - 1, j - 1),
             Step::Score => i -= 1,
@@ -130,10 +130,12 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::alignment::cost::Band;
 
     fn solve(costs: &[Vec<f32>], score_price: f32, performance_prices: &[f32]) -> OverlapPath {
         let prices = SkipPrices { score: score_price, performance: performance_prices };
-        overlap(&JobContext::new(), costs.len(), prices, |i, row| row.copy_from_slice(&costs[i])).unwrap()
+        let costs = Banded::dense(costs.len(), costs[0].len(), costs.concat()).unwrap();
+        overlap(&JobContext::new(), &costs, prices).unwrap()
     }
 
     /// The oracle: walks every path from every border cell.
@@ -179,6 +181,26 @@ mod tests {
                 prop_assert!(di <= 1 && dj <= 1 && di + dj >= 1);
             }
         }
+    }
+
+    #[test]
+    fn in_a_band_the_cheapest_path_within_it_is_found() {
+        // The diagonal is free but for frame 3, where only a detour that the band forbids would be cheap.
+        let costs: Vec<Vec<f32>> =
+            (0..7).map(|i| (0..7).map(|j| if i == j && i != 3 { 0.0 } else { 0.9 }).collect()).collect();
+        let prices = SkipPrices { score: 0.8, performance: &[0.8; 7] };
+        let ranges: Vec<_> = (0..7usize).map(|i| i.saturating_sub(1)..(i + 2).min(7)).collect();
+        let band = Band::from_ranges(7, &ranges).unwrap();
+        let inside = (0..7usize).flat_map(|i| costs[i][ranges[i].clone()].to_vec()).collect();
+        let banded = overlap(&JobContext::new(), &Banded::new(band, inside).unwrap(), prices).unwrap();
+        assert_eq!(banded, solve(&costs, 0.8, &[0.8; 7]), "the best path lies in the band");
+        let wide: Vec<Vec<f32>> =
+            (0..7).map(|i| (0..7).map(|j| if j == i + 2 { 0.0 } else { 0.9 }).collect()).collect();
+        let band = Band::from_ranges(7, &ranges).unwrap();
+        let inside = (0..7usize).flat_map(|i| wide[i][ranges[i].clone()].to_vec()).collect();
+        let confined = overlap(&JobContext::new(), &Banded::new(band, inside).unwrap(), prices).unwrap();
+        assert!(confined.pairs.iter().all(|&(i, j)| ranges[i].contains(&j)), "{confined:?}");
+        assert!(confined.cost > solve(&wide, 0.8, &[0.8; 7]).cost);
     }
 
     #[test]

@@ -65,11 +65,12 @@ impl Warp {
         interpolate(&self.performance_s, &self.score_s, performance_s, inverse_slope)
     }
 
-    /// A smooth, strictly increasing version: values averaged over a Gaussian of `sigma_s` score seconds, with a touch of
-    /// the straight line so that even a pause advances.
+    /// A smooth, strictly increasing version: values averaged over a Gaussian of `sigma_s` score seconds, raised where the warp
+    /// would stand still.
     pub fn smoothed(&self, sigma_s: f64) -> Self {
         const REACH: i32 = 12;
-        const STRAIGHT_SHARE: f64 = 0.02;
+        /// Least slope, as a share of the whole warp's.
+        const LEAST_SLOPE: f64 = 0.02;
         let step = sigma_s / 4.0;
         let (first, last) = (self.score_s[0], self.score_s[self.score_s.len() - 1]);
         let weights: Vec<f64> = (-REACH..=REACH).map(|k| (-0.5 * (f64::from(k) / 4.0).powi(2)).exp()).collect();
@@ -78,11 +79,13 @@ impl Warp {
         let knots: Vec<f64> = (0..=count).map(|k| first + (last - first) * k as f64 / count as f64).collect();
         let value = |at: f64| {
             let around = (-REACH..=REACH).zip(&weights);
-            let mean = around.map(|(k, w)| w * self.at(at + f64::from(k) * step)).sum::<f64>() / total;
-            let straight = self.performance_s[0] + (at - first) * self.mean_slope();
-            mean + STRAIGHT_SHARE * (straight - mean)
+            around.map(|(k, w)| w * self.at(at + f64::from(k) * step)).sum::<f64>() / total
         };
-        let values = knots.iter().map(|&at| value(at)).collect();
+        let mut values: Vec<f64> = knots.iter().map(|&at| value(at)).collect();
+        let least = LEAST_SLOPE * self.mean_slope() * (last - first) / count as f64;
+        for index in 1..values.len() {
+            values[index] = values[index].max(values[index - 1] + least);
+        }
         Self { score_s: knots, performance_s: values }
     }
 
@@ -143,9 +146,21 @@ mod tests {
         }
         let paused = Warp::new(vec![0.0, 5.0, 15.0, 20.0], vec![0.0, 10.0, 10.0, 20.0]).unwrap().smoothed(0.3);
         assert!(paused.performance_s().windows(2).all(|pair| pair[1] > pair[0]));
-        // The corner is rounded by 2·σ/√(2π), and the straight share takes 2 % of the 5 s to the line.
+        // The corner is rounded by 2·σ/√(2π), and the pause advances by 2 % of the whole's slope.
         assert!((paused.at(5.0) - 10.0).abs() < 0.35);
-        assert!((paused.at(2.5) - 5.0).abs() < 0.06);
+        assert!((paused.at(2.5) - 5.0).abs() < 1e-9);
+        assert!((paused.at(14.0) - 10.0).abs() < 0.2);
+        assert!((paused.at(19.0) - 18.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn smoothing_does_not_move_a_long_warp_however_far_from_straight_it_is() {
+        // Half an hour at half tempo, then half an hour at double.
+        let warp = Warp::new(vec![0.0, 1800.0, 3600.0], vec![0.0, 3600.0, 4500.0]).unwrap();
+        let smooth = warp.smoothed(0.3);
+        for at in [10.0, 900.0, 1790.0, 1810.0, 3000.0] {
+            assert!((smooth.at(at) - warp.at(at)).abs() < 1e-6, "{at} s: {} for {}", smooth.at(at), warp.at(at));
+        }
     }
 
     #[test]

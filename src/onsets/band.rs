@@ -10,11 +10,20 @@ pub(super) fn touching(centre: &[f64], phi: &[f64], radius: &[f64]) -> Vec<usize
 }
 
 /// Knots in the middle of a run that the recording hardly supports, compared with the rest of the piece.
-pub(super) fn lost(evidence: &Evidence, patterns: &[Pattern], phi: &[f64], params: &OnsetParams) -> Vec<usize> {
+/// Each has the best evidence of `stride` frames.
+pub(super) fn lost(
+    evidence: &Evidence,
+    patterns: &[Pattern],
+    phi: &[f64],
+    stride: usize,
+    params: &OnsetParams,
+) -> Vec<usize> {
     /// Knots of a run.
     const RUN: usize = 12;
-    let frame = |time: f64| ((time / Evidence::step_s()).round() as usize).min(evidence.frames() - 1);
-    let found: Vec<f64> = patterns.iter().zip(phi).map(|(p, &t)| f64::from(evidence.at(frame(t), p))).collect();
+    let (step, last) = (stride as f64 * Evidence::step_s(), (evidence.frames() - 1) / stride);
+    let index = |time: f64| ((time / step).round() as usize).min(last);
+    let found: Vec<f64> =
+        patterns.iter().zip(phi).map(|(p, &t)| f64::from(evidence.best_at(index(t), stride, p))).collect();
     let mut sorted = found.clone();
     sorted.sort_by(f64::total_cmp);
     let least = params.lost_share * sorted[sorted.len() / 2] * RUN as f64;

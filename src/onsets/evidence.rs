@@ -79,6 +79,13 @@ impl Evidence {
         let learned = self.learned.as_ref().filter(|_| pattern.learned != 0.0).map_or(0.0, learned);
         pitched / STEPS + pattern.attack * self.attacks[frame] + pattern.learned * learned
     }
+
+    /// The best of the `stride` frames round frame `index * stride`.
+    pub fn best_at(&self, index: usize, stride: usize, pattern: &Pattern) -> f32 {
+        let first = (index * stride).saturating_sub(stride / 2);
+        let end = (index * stride + stride.div_ceil(2)).min(self.frames());
+        (first..end).map(|frame| self.at(frame, pattern)).fold(f32::NEG_INFINITY, f32::max)
+    }
 }
 
 /// What is listened for: weights of semitone bands, of the attack as a whole, and of the learned ear.

@@ -13,18 +13,10 @@ pub struct OnsetParams {
     pub rival_share: f64,
     /// Neighbours further away than this do not.
     pub rival_reach_s: f64,
-    /// The attack's weight when an onset is placed near where the path goes.
-    pub local_attack: f64,
     /// The attack's weight when a note is placed near its chord: it may be another note's attack.
     pub voice_attack: f64,
-    /// The learned ear's weight when an onset is placed near where the path goes.
-    pub local_learned: f64,
     /// The learned ear's weight when a note is placed near its chord.
     pub voice_learned: f64,
-    /// How far from the path an onset may be placed.
-    pub local_reach_s: f64,
-    /// What 30 ms away from the path cost.
-    pub local_price: f64,
     /// Softens the logarithm of short intervals.
     pub epsilon_s: f64,
     /// Typical size of a log tempo ratio.
@@ -55,12 +47,8 @@ impl Default for OnsetParams {
             attack_weight: 0.9,
             rival_share: 0.2,
             rival_reach_s: 0.25,
-            local_attack: 1.3,
             voice_attack: 0.3,
-            local_learned: 0.1,
             voice_learned: 1.0,
-            local_reach_s: 0.03,
-            local_price: 0.1,
             epsilon_s: 0.02,
             sigma: 0.4,
             delta: 2.0,
@@ -72,12 +60,5 @@ impl Default for OnsetParams {
             spread_price: 0.1,
             slope: None,
         }
-    }
-}
-
-impl OnsetParams {
-    /// What places an onset near where the path goes: no rivals, a stronger attack.
-    pub(super) fn local(&self) -> Self {
-        Self { attack_weight: self.local_attack, learned_weight: self.local_learned, rival_share: 0.0, ..self.clone() }
     }
 }

@@ -32,12 +32,28 @@ pub(super) struct Parts<'a> {
     pub chords: &'a [Chord],
     pub patterns: Vec<Pattern>,
     pub templates: Vec<[f32; SEMITONE_BANDS]>,
-    /// Middle of the band at each knot.
-    pub centre: Vec<f64>,
     pub rough: Rough<'a>,
     /// Knots that are fixed, with their times.
     pub fixed: &'a [(usize, f64)],
     pub params: &'a OnsetParams,
+}
+
+/// Where each knot is looked for.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Search {
+    /// Middle of the band at each knot.
+    pub centre: Vec<f64>,
+    /// How far from it.
+    pub radius: Vec<f64>,
+    /// Frames that are taken as one, by the best of them.
+    pub stride: usize,
+}
+
+impl Search {
+    fn part(&self, range: Range<usize>) -> Self {
+        let (centre, radius) = (self.centre[range.clone()].to_vec(), self.radius[range].to_vec());
+        Self { centre, radius, stride: self.stride }
+    }
 }
 
 /// A window that was solved: what it was asked and what it found.
@@ -45,24 +61,24 @@ pub(super) struct Parts<'a> {
 pub(super) struct Window {
     /// Where the window before it settled its first knot.
     start: Option<f64>,
-    radius: Vec<f64>,
+    search: Search,
     times: Vec<f64>,
 }
 
 impl Parts<'_> {
-    /// Finds the best times of all knots within `radius` of the centre, window by window if they are many. `known` holds the
-    /// windows of the last time: those that are asked the same again are not solved again.
-    pub fn solve(&self, ctx: &JobContext, radius: &[f64], known: &mut Vec<Window>) -> Result<Vec<f64>> {
+    /// Finds the best times of all knots, window by window if they are many. `known` holds the windows of the last time: those that
+    /// are asked the same again are not solved again.
+    pub fn solve(&self, ctx: &JobContext, search: &Search, known: &mut Vec<Window>) -> Result<Vec<f64>> {
         let mut workspace = Workspace::default();
         let mut found: Vec<f64> = Vec::with_capacity(self.chords.len());
         for (index, range) in windows(self.chords.len()).into_iter().enumerate() {
             found.truncate(range.start + 1);
             // The first knot of a later window was settled by the window before it.
             let start = if range.start > 0 { found.last().copied() } else { None };
-            let asked = &radius[range.clone()];
-            if known.get(index).is_none_or(|window| window.start != start || window.radius != asked) {
-                let times = self.solve_window(ctx, range, asked, start, &mut workspace)?;
-                let window = Window { start, radius: asked.to_vec(), times };
+            let search = search.part(range.clone());
+            if known.get(index).is_none_or(|window| window.start != start || window.search != search) {
+                let times = self.solve_window(ctx, range, &search, start, &mut workspace)?;
+                let window = Window { start, search, times };
                 match known.get_mut(index) {
                     Some(old) => *old = window,
                     None => known.push(window),
@@ -77,7 +93,7 @@ impl Parts<'_> {
         &self,
         ctx: &JobContext,
         range: Range<usize>,
-        radius: &[f64],
+        search: &Search,
         start: Option<f64>,
         workspace: &mut Workspace,
     ) -> Result<Vec<f64>> {
@@ -88,7 +104,7 @@ impl Parts<'_> {
         {
             held.insert(0, (0, time));
         }
-        let table = self.table(range.clone(), &self.centre[range.clone()], radius)?;
+        let table = self.table(range.clone(), search)?;
         let problem = self.problem(range, &table)?.with_anchors(&held)?;
         let options = SolveOptions {
             first_grid: FirstGrid::StepsPerFrame(1.0),
@@ -103,20 +119,21 @@ impl Parts<'_> {
     pub fn objective(&self, phi: &[f64]) -> Result<f64> {
         // Parabolas read one neighbour to either side; the next ones are for times that lie between grid points.
         let radius = vec![2.0 * Evidence::step_s(); phi.len()];
-        let table = self.table(0..phi.len(), phi, &radius)?;
+        let table = self.table(0..phi.len(), &Search { centre: phi.to_vec(), radius, stride: 1 })?;
         Ok(self.problem(0..phi.len(), &table)?.objective(phi))
     }
 
-    /// Costs of the knots in `range` within `radius` of `centre`, the sound between them included.
-    fn table(&self, range: Range<usize>, centre: &[f64], radius: &[f64]) -> Result<CostTable> {
-        let step = Evidence::step_s();
-        let last = self.evidence.frames() - 1;
+    /// Costs of the knots in `range` where they are looked for, the sound between them included.
+    fn table(&self, range: Range<usize>, search: &Search) -> Result<CostTable> {
+        let step = search.stride as f64 * Evidence::step_s();
+        let last = (self.evidence.frames() - 1) / search.stride;
         let mut table = CostTable::new(0.0, step, Interpolation::Parabolic)?;
         let row = |index: usize| {
-            let low = (((centre[index] - radius[index]) / step).floor().max(0.0) as usize).min(last);
-            let high = (((centre[index] + radius[index]) / step).ceil().max(0.0) as usize).min(last);
+            let (centre, radius) = (search.centre[index], search.radius[index]);
+            let low = (((centre - radius) / step).floor().max(0.0) as usize).min(last);
+            let high = (((centre + radius) / step).ceil().max(0.0) as usize).min(last);
             let pattern = &self.patterns[range.start + index];
-            (low, (low..=high).map(|frame| -self.evidence.at(frame, pattern)).collect::<Vec<f32>>())
+            (low, (low..=high).map(|at| -self.evidence.best_at(at, search.stride, pattern)).collect::<Vec<f32>>())
         };
         let rows: Vec<(usize, Vec<f32>)> = (0..range.len()).into_par_iter().map(row).collect();
         for (low, row) in &rows {

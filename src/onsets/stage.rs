@@ -9,13 +9,16 @@ use crate::start::LogSpectrum;
 use super::band::{lost, touching, widen};
 use super::chord::{Chord, chords};
 use super::evidence::Evidence;
-use super::local::{medians, refine_times};
+use super::local::{between_frames, medians, set_clock};
 use super::params::OnsetParams;
 use super::pattern;
 use super::segment::{norms, templates};
-use super::solving::Parts;
+use super::solving::{Parts, Search};
 use super::support::{Support, support};
 use super::voices::place_notes;
+
+/// Where a band is widened, so many frames are taken as one: 23 ms.
+const COARSE_FRAMES: usize = 4;
 
 /// What is known before: where the onsets are roughly, and at what tempo.
 #[derive(Debug, Clone, Copy)]
@@ -63,15 +66,15 @@ pub fn place(
         chords: &chords,
         patterns: pattern::of_chords(&chords, &centre, params),
         templates: templates(score, &chords, &|s| rough.tempo.at(s)),
-        centre,
         rough,
         fixed: &fixed,
         params,
     };
-    let mut times = path(ctx, &parts)?;
+    let mut times = path(ctx, &parts, centre)?;
     let objective = parts.objective(&times)?;
-    refine_times(evidence, &chords, &fixed, params, &mut times);
-    let notes = place_notes(evidence, score, &chords, &times, params);
+    between_frames(evidence, &parts.patterns, &fixed, &mut times);
+    let mut notes = place_notes(evidence, score, &chords, &times, params);
+    set_clock(&chords, &fixed, &mut notes);
     let times = medians(&chords, &notes, &fixed, times);
     let expected: Vec<f64> = chords.iter().map(|chord| rough.tempo.at(chord.onset_s)).collect();
     let support = support(evidence, &chords, &times, &expected, params);
@@ -79,20 +82,31 @@ pub fn place(
     Ok(Placed { warp, notes, chords, support, objective })
 }
 
-/// The best path in a band that is widened where the path touches it or is lost.
-fn path(ctx: &JobContext, parts: &Parts<'_>) -> Result<Vec<f64>> {
-    let mut radius = vec![parts.params.band_s; parts.chords.len()];
+/// The best path in a band. Where it touches the band or is lost, the band is widened in coarse steps, and what is found there is
+/// the middle of a new band.
+fn path(ctx: &JobContext, parts: &Parts<'_>, centre: Vec<f64>) -> Result<Vec<f64>> {
+    let params = parts.params;
     let mut known = Vec::new();
-    let mut phi = parts.solve(ctx, &radius, &mut known)?;
-    for _ in 0..parts.params.widenings {
-        let mut astray = touching(&parts.centre, &phi, &radius);
-        astray.extend(lost(parts.evidence, &parts.patterns, &phi, parts.params));
-        if !widen(&parts.centre, &astray, &mut radius) {
+    let mut fine = Search { radius: vec![params.band_s; centre.len()], centre, stride: 1 };
+    let found = parts.solve(ctx, &fine, &mut known)?;
+    let mut wide = Search { stride: COARSE_FRAMES, ..fine.clone() };
+    let mut coarse = None;
+    for _ in 0..params.widenings {
+        let (phi, stride) = coarse.as_ref().map_or((&found, 1), |phi| (phi, COARSE_FRAMES));
+        let mut astray = touching(&wide.centre, phi, &wide.radius);
+        astray.extend(lost(parts.evidence, &parts.patterns, phi, stride, params));
+        if !widen(&wide.centre, &astray, &mut wide.radius) {
             break;
         }
-        phi = parts.solve(ctx, &radius, &mut known)?;
+        coarse = Some(parts.solve(ctx, &wide, &mut Vec::new())?);
     }
-    Ok(phi)
+    let Some(coarse) = coarse else { return Ok(found) };
+    for (knot, middle) in fine.centre.iter_mut().enumerate() {
+        if wide.radius[knot] > fine.radius[knot] {
+            *middle = coarse[knot];
+        }
+    }
+    parts.solve(ctx, &fine, &mut known)
 }
 
 /// One knot per chord and one at the end of the score, reached at the tempo expected.

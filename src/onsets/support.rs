@@ -31,6 +31,9 @@ impl Support {
     }
 }
 
+/// Weights of the evidence that the regression was made with.
+const ATTACK_WEIGHT: f64 = 1.3;
+const LEARNED_WEIGHT: f64 = 0.1;
 /// Evidence this near to the onset is the onset's own …
 const OWN_S: f64 = 0.05;
 /// … and beyond this it is another's.
@@ -48,9 +51,14 @@ pub(super) fn support(
 ) -> Vec<Support> {
     let step = Evidence::step_s();
     let last = evidence.frames() - 1;
-    let local = params.local();
-    let patterns = pattern::of_chords(chords, times, &local);
-    let pitched = pattern::of_chords(chords, times, &OnsetParams { attack_weight: 0.0, learned_weight: 0.0, ..local });
+    let heard = OnsetParams {
+        attack_weight: ATTACK_WEIGHT,
+        learned_weight: LEARNED_WEIGHT,
+        rival_share: 0.0,
+        ..params.clone()
+    };
+    let patterns = pattern::of_chords(chords, times, &heard);
+    let pitched = pattern::of_chords(chords, times, &OnsetParams { attack_weight: 0.0, learned_weight: 0.0, ..heard });
     let frame = |time: f64| ((time / step).round().max(0.0) as usize).min(last);
     (0..chords.len())
         .map(|index| {

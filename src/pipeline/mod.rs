@@ -121,7 +121,8 @@ pub fn align_by(
         let mut best = place(score.content, &start, watch)?;
         // Anchors say where things are, and DTW frames are those of the score as written: then it is read as written.
         if settings.anchors.is_empty() && settings.aligner == AlignerKind::Gdtw {
-            let proposals = watch.time("structure", || structure::propose(ctx, &spectrum, score.content, &start))?;
+            let proposals =
+                watch.time("structure", || structure::propose(ctx, &spectrum, score.content, &start, &best.warp))?;
             for proposal in proposals {
                 let other = place(&proposal.reading.score, &proposal.start, watch)?;
                 if proposal.is_believed(&other, &best) {

@@ -82,6 +82,10 @@ impl Reading {
             pairs.push((end_s, warp.at(pass.played_s + pass.length_s)));
         }
         pairs.dedup_by(|later, earlier| later.0 - earlier.0 < 1e-9);
+        for index in 1..pairs.len() {
+            // One moment, interpolated from either side, may differ in its last bit.
+            pairs[index].1 = pairs[index].1.max(pairs[index - 1].1);
+        }
         let (score_s, performance_s) = pairs.into_iter().unzip();
         Warp::new(score_s, performance_s)
     }

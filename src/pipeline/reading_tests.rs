@@ -1,3 +1,5 @@
+use proptest::prelude::*;
+
 use super::*;
 use crate::score::plain_score;
 
@@ -61,4 +63,22 @@ fn over_a_cut_the_warp_stands_still() {
     assert!(told.len() == 1 && told[0].contains("were not played"), "{told:?}");
     let told = reading.notices(&written, &straight, &[10.0..20.0]);
     assert!(told[0].contains("a repeat that was not played"), "{told:?}");
+}
+
+proptest! {
+    #[test]
+    fn every_reading_of_every_warp_can_be_folded(
+        rises in prop::collection::vec(0.0f64..3.0, 30..60),
+        cut in (1.0f64..14.0, 0.0f64..14.0),
+    ) {
+        let written = letters(3);
+        // Up to one place, then on from another one: a cut, or a stretch played again.
+        let sections = [0.0..cut.0, cut.1..30.0];
+        let reading = Reading::new(&written, &sections);
+        let played_s = reading.score.end_s();
+        let knots: Vec<f64> = (0..rises.len()).map(|k| played_s * k as f64 / (rises.len() - 1) as f64).collect();
+        let times: Vec<f64> = rises.iter().scan(0.3, |sum, rise| { *sum += rise; Some(*sum) }).collect();
+        let folded = reading.fold_warp(&Warp::new(knots, times).unwrap());
+        prop_assert!(folded.is_ok(), "{folded:?}");
+    }
 }

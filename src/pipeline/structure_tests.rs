@@ -111,3 +111,17 @@ fn after_a_da_capo_the_first_time_counts() {
         assert!((alignment.warp.at(score_s) - performed(score_s)).abs() < 0.03, "{score_s}");
     }
 }
+
+#[test]
+fn a_warp_that_hurries_waits_or_leaves_much_of_the_recording_out_is_not_whole() {
+    let warp = |steps: &dyn Fn(f64) -> f64| {
+        let score_s: Vec<f64> = (0..=240).map(|k| 0.25 * f64::from(k)).collect();
+        let performance_s = score_s.iter().map(|&s| steps(s)).collect();
+        Warp::new(score_s, performance_s).unwrap()
+    };
+    let steady = |s: f64| 1.0 + 1.3 * s + 0.5 * (0.4 * s).sin();
+    assert!(is_whole(&warp(&steady), 82.0));
+    assert!(!is_whole(&warp(&steady), 100.0), "20 s of the recording are left");
+    assert!(!is_whole(&warp(&|s| steady(s.min(20.0) + (s - 30.0).max(0.0))), 70.0), "10 s are hurried through");
+    assert!(!is_whole(&warp(&|s| steady(s) + if s > 25.0 { 12.0 } else { 0.0 }), 94.0), "12 s are waited for");
+}

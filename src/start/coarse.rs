@@ -62,17 +62,9 @@ pub struct Start {
 /// Finds the rough warp of a score in a recording: with frames so coarse that everything can be compared with everything, then, in
 /// a band round what was found, with finer ones.
 pub fn find(ctx: &JobContext, recording: &LogSpectrum, score: &Score) -> Result<Start> {
-    let mut factor = LEAST_FACTOR.max(recording.frames().div_ceil(MOST_FRAMES));
-    let search = Search { recording, audio: &coarse_frames(recording, factor), factor, score };
-    ctx.report("finding the way", 0.0)?;
-    let (mut found, mut transposition) = (search.at_best_tempo(ctx, 0)?, 0);
-    let likely = likely_transposition(recording, score);
-    if likely != 0 {
-        let transposed = search.at_best_tempo(ctx, likely)?;
-        if transposed.cost < found.cost - TRANSPOSITION_GAIN {
-            (found, transposition) = (transposed, likely);
-        }
-    }
+    let mut found = glance(ctx, recording, score)?;
+    let transposition = (found.tuning_semitones - recording.tuning_semitones).round() as i32;
+    let mut factor = coarsest_factor(recording);
     while factor > LEAST_FACTOR {
         let radius_s = (FINER_RADIUS_FRAMES * factor as f64 * recording.hop_s).max(FINER_RADIUS_S);
         factor = (factor / FINER).max(LEAST_FACTOR);
@@ -82,9 +74,28 @@ pub fn find(ctx: &JobContext, recording: &LogSpectrum, score: &Score) -> Result<
     Ok(found)
 }
 
+/// The first step of [`find`]: in a long recording some seconds off, but its cost tells how well the score fits.
+pub fn glance(ctx: &JobContext, recording: &LogSpectrum, score: &Score) -> Result<Start> {
+    let factor = coarsest_factor(recording);
+    let search = Search { recording, audio: &coarse_frames(recording, factor), factor, score };
+    ctx.report("finding the way", 0.0)?;
+    let as_written = search.at_best_tempo(ctx, 0)?;
+    let likely = likely_transposition(recording, score);
+    if likely == 0 {
+        return Ok(as_written);
+    }
+    let transposed = search.at_best_tempo(ctx, likely)?;
+    Ok(if transposed.cost < as_written.cost - TRANSPOSITION_GAIN { transposed } else { as_written })
+}
+
+/// Spectrum frames per coarse frame, so that everything can be compared with everything.
+fn coarsest_factor(recording: &LogSpectrum) -> usize {
+    LEAST_FACTOR.max(recording.frames().div_ceil(MOST_FRAMES))
+}
+
 /// Coarse frames of the score, played at a tempo ratio, by score seconds; and those of a span of the recording, by its seconds.
 pub fn compared(recording: &LogSpectrum, score: &Score, ratio: f64, span_s: (f64, f64)) -> (FeatureSeq, FeatureSeq) {
-    let factor = LEAST_FACTOR.max(recording.frames().div_ceil(MOST_FRAMES));
+    let factor = coarsest_factor(recording);
     let first = score.first_onset_s();
     let frames = ((score.end_s() - first) * ratio / recording.hop_s).ceil() as usize + 1;
     let spectrum = template::render(score, &|s| (s - first) * ratio, 0, recording.hop_s, frames);

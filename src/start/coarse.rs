@@ -29,6 +29,8 @@ const FINER_SMOOTHING: f64 = 0.2;
 const SOUND_PRICE: f32 = 0.6;
 /// Leaving out a silent one costs this: just enough not to leave out a rest.
 const SILENCE_PRICE: f32 = 0.05;
+/// The price grows by this with the level, that of typical music being 1.
+const FULL_PRICE_PER_LEVEL: f32 = 1.5;
 /// Leaving out a frame of the score costs this, a little more than a frame that is there.
 const SCORE_PRICE: f32 = 0.5;
 /// A path that covers less than this share of the shorter side has found nothing.
@@ -209,9 +211,11 @@ impl Search<'_> {
     }
 }
 
-/// What leaving out each frame of the recording costs.
+/// What leaving out each frame of the recording costs. Noise has half the level of music, however loud it is: its bands hardly
+/// stand out.
 fn skip_prices(audio: &CoarseFrames) -> Vec<f32> {
-    audio.level.iter().map(|level| SILENCE_PRICE + (SOUND_PRICE - SILENCE_PRICE) * (level * 4.0).min(1.0)).collect()
+    let price = |level: &f32| SILENCE_PRICE + (SOUND_PRICE - SILENCE_PRICE) * (level * FULL_PRICE_PER_LEVEL).min(1.0);
+    audio.level.iter().map(price).collect()
 }
 
 /// By how many semitones the score must be moved for its notes to be, on the whole, those of the recording.

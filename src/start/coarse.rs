@@ -186,6 +186,10 @@ impl Search<'_> {
         let distances = cosine_distances(ctx, &expected, audio, &Band::from_ranges(audio.len(), &ranges)?)?;
         let prices = skip_prices(audio);
         let path = overlap(ctx, &distances, SkipPrices { score: SCORE_PRICE, performance: &prices })?;
+        if path.pairs.len() < (LEAST_COVERED * expected.len() as f64) as usize {
+            // What was found does not hold when looked at closely; then nothing better will be found near it.
+            return Ok(found.clone());
+        }
         let to_score = |frame: f64| tempo.inverse(begin_s + expected.time_s(frame));
         // Candidates are compared by what the search over everything found.
         self.start(&path, &distances, &to_score, found.cost, transposition)

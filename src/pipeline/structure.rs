@@ -102,7 +102,7 @@ pub(super) fn propose(
     ratios.dedup_by(|next, ratio| (next.ln() - ratio.ln()).abs() < 0.05);
     let mut candidates: Vec<Candidate> = Vec::new();
     for ratio in ratios {
-        let (written, heard) = start::compared(recording, score, ratio, (0.0, heard_s));
+        let (written, heard) = start::compared(recording, score, ratio);
         let params = StructureParams {
             frame_s: FRAME_S.max(heard_s / MOST_FRAMES),
             nominal_slope: ratio,

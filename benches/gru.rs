@@ -5,9 +5,9 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use agogic::extractor::Gru;
-use agogic::extractor::gru::{Batch, GruShape, InputGradient, backward, encode, encode_recording};
-use agogic::job::JobContext;
+use agogic::base::job::JobContext;
+use agogic::networks::Gru;
+use agogic::networks::gru::{Batch, GruShape, InputGradient, backward, encode, encode_recording};
 
 fn main() {
     let shape = GruShape { input: 128, hidden: 64 };

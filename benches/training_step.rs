@@ -5,10 +5,10 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use agogic::extractor::Gru;
-use agogic::extractor::gru::{GruShape, InputGradient};
-use agogic::job::JobContext;
-use agogic::training::{Adam, AdamParams, Method, Networks, SliceBatch, SliceParams, SliceTruth, batch_loss};
+use agogic::base::job::JobContext;
+use agogic::learning::{Adam, AdamParams, Method, Networks, SliceBatch, SliceParams, SliceTruth, batch_loss};
+use agogic::networks::Gru;
+use agogic::networks::gru::{GruShape, InputGradient};
 
 const SLICES: usize = 5;
 const FRAME_S: f64 = 1024.0 / 22_050.0;

@@ -7,11 +7,11 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use agogic::config::Settings;
+use agogic::align::onsets::OnsetParams;
+use agogic::align::settings::Settings;
+use agogic::align::{Method, Named, Stopwatch, align_by};
+use agogic::base::job::JobContext;
 use agogic::evaluation::{BeatClock, TimeMap, evaluate, read_ground_truth};
-use agogic::job::JobContext;
-use agogic::onsets::OnsetParams;
-use agogic::pipeline::{Method, Named, Stopwatch, align_by};
 use agogic::score::Score;
 use agogic::{Error, Result, audio};
 

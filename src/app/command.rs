@@ -9,7 +9,7 @@ use super::state::{Afterwards, Dialog};
 use super::system_dialog::Question;
 use super::time_view::TimeView;
 use super::tuning::Plan;
-use crate::config::{Anchor, Settings};
+use crate::align::settings::{Anchor, Settings};
 use crate::export::Format;
 
 /// One thing to do.

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::alignment::Warp;
-use crate::config::{AlignerKind, FeatureKind, Refinement, Settings};
+use crate::align::result::Alignment;
+use crate::align::settings::{AlignerKind, FeatureKind, Refinement, Settings};
 use crate::evaluation::{Metrics, TimeMap, evaluate};
-use crate::result::Alignment;
 use crate::score::Score;
+use crate::warping::Warp;
 
 use super::view_model::{Piece, Reference};
 
@@ -116,7 +116,7 @@ pub fn describe(settings: &Settings) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::result::{MediaInfo, Provenance};
+    use crate::align::result::{MediaInfo, Provenance};
 
     #[test]
     fn another_recording_begins_and_ends_with_this_one_and_differs_between() {

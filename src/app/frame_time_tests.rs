@@ -13,11 +13,11 @@ use super::state::AppState;
 use super::theme;
 use super::time_view::TimeView;
 use super::view_model::{Piece, PieceParts, Solution};
-use crate::alignment::Warp;
+use crate::align::result::{AlignedNote, Alignment, MediaInfo, Provenance, TempoPoint};
+use crate::align::settings::Settings;
 use crate::audio::{AudioClip, Decoded, SourceInfo};
-use crate::config::Settings;
-use crate::result::{AlignedNote, Alignment, MediaInfo, Provenance, TempoPoint};
 use crate::score::{Division, MeterMap, Note, Score, TempoMap};
+use crate::warping::Warp;
 
 const HOUR_S: f64 = 3600.0;
 const NOTES: usize = 50_000;

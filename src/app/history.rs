@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::view_model::Solution;
-use crate::config::Settings;
+use crate::align::settings::Settings;
 
 /// What undo brings back.
 #[derive(Debug, Clone)]

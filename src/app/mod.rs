@@ -45,7 +45,7 @@ pub use preferences::{Preferences, Recent, SideTab, ThemeChoice};
 pub use state::{Afterwards, AppState, Dialog, Notice, Severity};
 pub use window::{Window, WindowOptions};
 
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 
 const SMALLEST_SIZE: [f32; 2] = [820.0, 560.0];
 const FIRST_SIZE: [f32; 2] = [1440.0, 900.0];

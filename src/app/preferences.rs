@@ -9,7 +9,7 @@ use super::folder;
 use super::panes::{PaneKind, default_layout};
 use super::playback::OutputDevice;
 use super::source::Sources;
-use crate::atomic_file::write_bytes_atomically;
+use crate::base::atomic_file::write_bytes_atomically;
 
 /// How many recent pieces are kept.
 const RECENT: usize = 10;

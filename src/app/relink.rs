@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::session::{Fingerprint, Found, Media, Session, find};
 use super::source::{Source, Sources, file_name};
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 
 /// What a file is to its session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -160,7 +160,7 @@ impl Reopened {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Settings;
+    use crate::align::settings::Settings;
 
     struct Moved {
         folder: tempfile::TempDir,

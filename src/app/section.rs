@@ -2,15 +2,15 @@
 
 use super::solve::preview;
 use super::view_model::Piece;
-use crate::alignment::Warp;
-use crate::config::{AlignerKind, Anchor, Refinement, Settings};
-use crate::error::{Error, Result};
-use crate::job::JobContext;
-use crate::onset_network;
-use crate::onsets::{Evidence, OnsetParams, Placed, Rough, place};
-use crate::pipeline::tempo_curve;
-use crate::result::{AlignedNote, Alignment, SearchBand};
-use crate::start::{self, LogSpectrum};
+use crate::align::onsets::{Evidence, OnsetParams, Placed, Rough, place};
+use crate::align::result::{AlignedNote, Alignment, SearchBand};
+use crate::align::settings::{AlignerKind, Anchor, Refinement, Settings};
+use crate::align::start::{self, LogSpectrum};
+use crate::align::tempo_curve;
+use crate::base::error::{Error, Result};
+use crate::base::job::JobContext;
+use crate::networks::ear;
+use crate::warping::Warp;
 
 /// How far from the moved onset, in seconds of the recording, others may follow if no anchor is nearer.
 const REACH_S: f64 = 6.0;
@@ -31,8 +31,7 @@ impl Listening {
     pub fn new(ctx: &JobContext, piece: &Piece, mut spectrum: LogSpectrum) -> Result<Self> {
         let start = start::find(ctx, &spectrum, &piece.score)?;
         spectrum.retune(start.tuning_semitones);
-        let evidence =
-            Evidence::of(ctx, &piece.recording, spectrum.tuning_semitones, Some(onset_network::shipped()?.0))?;
+        let evidence = Evidence::of(ctx, &piece.recording, spectrum.tuning_semitones, Some(ear::shipped()?.0))?;
         Ok(Self { spectrum, evidence })
     }
 }

@@ -1,10 +1,10 @@
 use std::time::Instant;
 
 use super::*;
+use crate::align::start::recording_spectrum;
 use crate::app::solve::solve;
 use crate::app::source::Sources;
 use crate::app::tasks::read_piece;
-use crate::start::recording_spectrum;
 
 #[test]
 fn a_moved_onset_is_met_exactly_and_the_rest_of_the_piece_stays() {

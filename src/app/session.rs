@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use super::source::{Source, Sources};
 use super::time_view::TimeView;
-use crate::atomic_file::write_bytes_atomically;
-use crate::config::Settings;
-use crate::error::{Error, Result};
-use crate::result::Alignment;
+use crate::align::result::Alignment;
+use crate::align::settings::Settings;
+use crate::base::atomic_file::write_bytes_atomically;
+use crate::base::error::{Error, Result};
 
 const FORMAT: &str = "agogic session";
 const VERSION: u32 = 1;
@@ -196,7 +196,7 @@ fn same_content_in(folder: &Path, fingerprint: Fingerprint) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Anchor;
+    use crate::align::settings::Anchor;
 
     #[test]
     fn a_session_comes_back_and_finds_media_that_moved_or_were_renamed() {

@@ -1,18 +1,18 @@
 //! The one place where the window asks the engine for an alignment.
 
 use super::view_model::Piece;
-use crate::alignment::Warp;
-use crate::config::{Anchor, Settings};
-use crate::error::Result;
-use crate::job::JobContext;
-use crate::pipeline::{self, Named, Stopwatch};
-use crate::result::Alignment;
+use crate::align::result::Alignment;
+use crate::align::settings::{Anchor, Settings};
+use crate::align::{self, Named, Stopwatch};
+use crate::base::error::Result;
+use crate::base::job::JobContext;
+use crate::warping::Warp;
 
 /// Aligns a piece under `settings`, whose anchors are kept exactly.
 pub fn solve(ctx: &JobContext, piece: &Piece, settings: &Settings) -> Result<Alignment> {
     let recording = Named { name: &piece.recording_name, content: &*piece.recording };
     let score = Named { name: &piece.score_name, content: &piece.score };
-    pipeline::align(ctx, recording, score, settings, &mut Stopwatch::default())
+    align::align(ctx, recording, score, settings, &mut Stopwatch::default())
 }
 
 /// What a warp would look like with one moment moved, the stretch to its neighbour anchors following: shown while a point

@@ -15,8 +15,8 @@ use super::system_dialog::Question;
 use super::time_view::TimeView;
 use super::tuning::{Plan, Tuning};
 use super::view_model::{Doubt, Piece, Reference, Solution, Spectrum};
-use crate::config::{Anchor, Settings};
-use crate::error::Error;
+use crate::align::settings::{Anchor, Settings};
+use crate::base::error::Error;
 use crate::export::Format;
 
 /// What is going on in the background, in words and numbers.

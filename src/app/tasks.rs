@@ -15,18 +15,18 @@ use super::train_task;
 use super::tuning::Plan;
 use super::view_model::{Piece, PieceParts, Reference, Solution, Spectrum};
 use super::worker::{Event, Slot};
-use crate::atomic_file::write_bytes_atomically;
+use crate::align::result::Alignment;
+use crate::align::settings::Settings;
+use crate::align::start::recording_spectrum;
 use crate::audio::{self, Decoded};
-use crate::config::Settings;
+use crate::base::atomic_file::write_bytes_atomically;
+use crate::base::error::{Error, Result};
+use crate::base::job::JobContext;
 use crate::demo;
-use crate::error::{Error, Result};
 use crate::evaluation::{BeatClock, TimeMap, read_ground_truth};
 use crate::export::{ExportInput, Format};
-use crate::job::JobContext;
-use crate::result::Alignment;
+use crate::learning::Control;
 use crate::score::{Score, SoundFont, SynthParams, synthesise_mapped};
-use crate::start::recording_spectrum;
-use crate::training::Control;
 
 /// A job.
 #[derive(Debug)]

@@ -4,16 +4,16 @@ use std::path::{Path, PathBuf};
 
 use super::tuning::{LabelledPiece, Outcome, PieceScores, Plan, Role, Start};
 use super::worker::Event;
-use crate::atomic_file::write_bytes_atomically;
-use crate::config::Settings;
-use crate::error::{Error, Result};
-use crate::extractor::{Extractor, ModelCard, open_model};
+use crate::align::settings::Settings;
+use crate::base::atomic_file::write_bytes_atomically;
+use crate::base::error::{Error, Result};
+use crate::base::job::JobContext;
 use crate::features::FeatureParams;
-use crate::job::JobContext;
-use crate::training::{
+use crate::learning::{
     AdamParams, Augmentation, Control, FeatureCache, Networks, Piece, SliceAligner, SliceParams, TestSetup,
     TrainParams, TrainingJob, Unimproved, load_pieces, run_training, test_slices,
 };
+use crate::networks::{Extractor, ModelCard, open_model};
 
 /// Values per frame of a new network's features, as published.
 const OUTPUT_DIM: usize = 128;

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::session::Fingerprint;
-use crate::atomic_file::write_bytes_atomically;
-use crate::config::{FeatureKind, Settings};
-use crate::training::{EpochRecord, Method, PieceFiles, TrainEvent, WarpLoss};
+use crate::align::settings::{FeatureKind, Settings};
+use crate::base::atomic_file::write_bytes_atomically;
+use crate::learning::{EpochRecord, Method, PieceFiles, TrainEvent, WarpLoss};
 
 const PLAN_FILE: &str = "plan.json";
 /// One of this many scores is for judging.

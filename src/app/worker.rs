@@ -13,9 +13,9 @@ use super::tasks::{self, Task};
 use super::tuning::Outcome;
 use super::view_model::{Piece, Reference, Solution, Spectrum};
 use crate::audio::AudioClip;
-use crate::error::Error;
-use crate::job::JobContext;
-use crate::training::TrainEvent;
+use crate::base::error::Error;
+use crate::base::job::JobContext;
+use crate::learning::TrainEvent;
 
 /// Tells one job from another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -230,8 +230,8 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
+    use crate::align::settings::Settings;
     use crate::app::source::Sources;
-    use crate::config::Settings;
 
     fn open_demo() -> Task {
         Task::Open { sources: Sources::demo(), settings: Settings::default(), known: None }

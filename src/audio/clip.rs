@@ -1,7 +1,7 @@
 //! Decoded mono audio.
 
-use crate::error::{Error, Result};
-use crate::time::samples_to_seconds;
+use crate::base::error::{Error, Result};
+use crate::base::time::samples_to_seconds;
 
 /// A clip whose loudest sample stays below this (-90 dBFS, the last bit of a 16-bit recording) is silent.
 const SILENCE_PEAK: f32 = 3.2e-5;

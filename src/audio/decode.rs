@@ -19,9 +19,9 @@ use symphonia::core::io::MediaSource;
 
 use self::stream::AudioStream;
 use super::AudioClip;
-use crate::error::{Error, Result};
-use crate::job::JobContext;
-use crate::time::ANALYSIS_RATE;
+use crate::base::error::{Error, Result};
+use crate::base::job::JobContext;
+use crate::base::time::ANALYSIS_RATE;
 
 /// A recording as it was decoded, and what its file was like.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,7 +3,7 @@
 use rubato::audioadapter_buffers::direct::InterleavedSlice;
 use rubato::{Fft, FixedSync, Indexing, Resampler};
 
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 
 /// Rates outside this range are absurd for a recording, and would make blocks or outputs of absurd size.
 pub(super) const LEGAL_RATES: std::ops::RangeInclusive<u32> = 1_000..=1_000_000;
@@ -123,7 +123,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::time::ANALYSIS_RATE;
+    use crate::base::time::ANALYSIS_RATE;
 
     /// A burst of three tones under a smooth envelope, below every tested rate's band limit: the exact value at any
     /// time, so the oracle of band-limited interpolation.

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::AudioClip;
-use crate::atomic_file::write_atomically;
-use crate::error::{Error, Result};
+use crate::base::atomic_file::write_atomically;
+use crate::base::error::{Error, Result};
 
 /// Writes `clip` as 16-bit PCM, whole or not at all; samples beyond ±1 are clipped.
 pub fn write_wav(path: &Path, clip: &AudioClip) -> Result<()> {
@@ -31,7 +31,7 @@ pub fn write_wav(path: &Path, clip: &AudioClip) -> Result<()> {
 mod tests {
     use super::*;
     use crate::audio::decode;
-    use crate::job::JobContext;
+    use crate::base::job::JobContext;
 
     #[test]
     fn a_written_clip_reads_back_within_half_a_bit() {

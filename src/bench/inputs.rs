@@ -13,8 +13,8 @@ pub(super) struct OwnedSignal {
 }
 
 impl OwnedSignal {
-    pub(super) fn signal(&self) -> crate::Result<crate::alignment::Signal<'_>> {
-        crate::alignment::Signal::new(&self.times, &self.values, self.dim)
+    pub(super) fn signal(&self) -> crate::Result<crate::warping::Signal<'_>> {
+        crate::warping::Signal::new(&self.times, &self.values, self.dim)
     }
 }
 
@@ -71,8 +71,8 @@ fn uniform(a: u64, b: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::alignment::gdtw::{Problem, SolveOptions, Workspace, solve};
-    use crate::job::JobContext;
+    use crate::base::job::JobContext;
+    use crate::warping::gdtw::{Problem, SolveOptions, Workspace, solve};
 
     #[test]
     fn the_known_warp_is_what_the_solver_finds() {

@@ -3,13 +3,13 @@
 use super::inputs::{OwnedSignal, pair, warp};
 use super::measure::{Contestant, take_turns};
 use super::{Measurement, on_one_thread};
-use crate::alignment::Signal;
-use crate::alignment::cost::{Band, LocalCost, local_cost};
-use crate::alignment::dtw::{DtwParams, DtwPath, dtw};
-use crate::alignment::gdtw::{FirstGrid, Gradient, Problem, Solution, SolveOptions, Workspace, gradient, solve};
-use crate::alignment::soft_dtw::{DilateParams, dilate, soft_dtw, squared_euclidean_gradient, temporal_penalty};
-use crate::error::Result;
-use crate::job::JobContext;
+use crate::base::error::Result;
+use crate::base::job::JobContext;
+use crate::warping::Signal;
+use crate::warping::cost::{Band, LocalCost, local_cost};
+use crate::warping::dtw::{DtwParams, DtwPath, dtw};
+use crate::warping::gdtw::{FirstGrid, Gradient, Problem, Solution, SolveOptions, Workspace, gradient, solve};
+use crate::warping::soft_dtw::{DilateParams, dilate, soft_dtw, squared_euclidean_gradient, temporal_penalty};
 
 /// The weight of the tempo regulariser, about that of CQT features.
 const LAMBDA: f64 = 0.1;

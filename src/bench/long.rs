@@ -3,10 +3,10 @@
 use super::inputs::pair;
 use super::measure::{Contestant, take_turns};
 use super::{Measurement, on_one_thread};
-use crate::alignment::gdtw::{Problem, SolveOptions, Workspace, solve};
-use crate::error::Result;
-use crate::job::JobContext;
-use crate::time::{ANALYSIS_RATE, frame_to_seconds};
+use crate::base::error::Result;
+use crate::base::job::JobContext;
+use crate::base::time::{ANALYSIS_RATE, frame_to_seconds};
+use crate::warping::gdtw::{Problem, SolveOptions, Workspace, solve};
 
 const HOP: usize = 1024;
 const DIM: usize = 48;

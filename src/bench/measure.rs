@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use super::Measurement;
-use crate::error::Result;
-use crate::job::JobContext;
+use crate::base::error::Result;
+use crate::base::job::JobContext;
 
 /// Timed runs of one piece of work: at least `FEWEST`, then more until `ENOUGH` has passed or there are `MOST`.
 const FEWEST: usize = 5;
@@ -81,7 +81,7 @@ mod tests {
     use std::cell::Cell;
 
     use super::*;
-    use crate::error::Error;
+    use crate::base::error::Error;
 
     #[test]
     fn the_median_is_the_middle_or_the_mean_of_the_two_in_the_middle() {

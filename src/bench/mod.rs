@@ -14,8 +14,8 @@ use serde::Serialize;
 
 pub use problems::{ProblemResult, run_problems};
 
-use crate::error::{Error, Result};
-use crate::job::JobContext;
+use crate::base::error::{Error, Result};
+use crate::base::job::JobContext;
 
 /// One line of the report.
 #[derive(Debug, Clone, PartialEq, Serialize)]

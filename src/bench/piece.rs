@@ -4,13 +4,13 @@ use std::path::Path;
 
 use super::Measurement;
 use super::measure::{Contestant, take_turns};
+use crate::align::settings::Settings;
+use crate::align::{Named, Stopwatch, align};
 use crate::audio::{AudioClip, decode_bytes};
-use crate::config::Settings;
+use crate::base::error::Result;
+use crate::base::job::JobContext;
 use crate::demo;
-use crate::error::Result;
 use crate::features::{FeatureKind, FeatureParams, extract};
-use crate::job::JobContext;
-use crate::pipeline::{Named, Stopwatch, align};
 use crate::score::{Score, SynthParams, synthesise};
 
 fn recording(ctx: &JobContext) -> Result<AudioClip> {

@@ -12,9 +12,9 @@ use super::inputs::{OwnedSignal, times};
 use super::kernels::{classic, solve_and_differentiate};
 use super::measure::{Contestant, take_turns};
 use super::on_one_thread;
-use crate::alignment::gdtw::{Problem, SolveOptions, Workspace, solve};
-use crate::error::{Error, Result};
-use crate::job::JobContext;
+use crate::base::error::{Error, Result};
+use crate::base::job::JobContext;
+use crate::warping::gdtw::{Problem, SolveOptions, Workspace, solve};
 
 const TABLE: &str = "problems.csv";
 const REMEDY: &str = "give a folder with problems.csv (kind,n,dim,lambda) beside <kind>_<n>_x.f32 and <kind>_<n>_y.f32";

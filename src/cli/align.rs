@@ -5,12 +5,12 @@ use std::time::Instant;
 
 use super::args::{AlignArgs, WritingArgs};
 use super::summary::{Summary, metrics_text, to_json};
-use crate::atomic_file::write_bytes_atomically;
-use crate::error::{Error, Result};
+use crate::align::{Outcome, align_files};
+use crate::base::atomic_file::write_bytes_atomically;
+use crate::base::error::{Error, Result};
+use crate::base::job::JobContext;
 use crate::evaluation::{BeatClock, GroundTruth, Metrics, TimeMap, evaluate, read_ground_truth};
 use crate::export::{ExportInput, Format};
-use crate::job::JobContext;
-use crate::pipeline::{Outcome, align_files};
 use crate::score::Score;
 
 pub(super) fn run(ctx: &JobContext, quiet: bool, args: &AlignArgs) -> Result<()> {

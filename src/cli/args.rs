@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::training_args::{ExperimentArgs, FineTuneArgs, ModelArgs, TrainArgs, TrainOnsetsArgs};
-use crate::config::{AlignerKind, Anchor, FeatureKind, Refinement, Settings, SlopeLimits};
-use crate::error::{Error, Result};
+use crate::align::settings::{AlignerKind, Anchor, FeatureKind, Refinement, Settings, SlopeLimits};
+use crate::base::error::{Error, Result};
 use crate::export::Format;
-use crate::extractor::open_model;
+use crate::networks::open_model;
 
 /// Align a recording of a performance with its score.
 #[derive(Debug, Parser)]

@@ -9,13 +9,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::align;
 use super::args::BatchArgs;
-use crate::atomic_file::write_bytes_atomically;
-use crate::config::Settings;
-use crate::error::{Error, Result};
+use crate::align::align_files;
+use crate::align::settings::Settings;
+use crate::base::atomic_file::write_bytes_atomically;
+use crate::base::error::{Error, Result};
+use crate::base::job::JobContext;
 use crate::evaluation::{PieceResult, Report};
 use crate::export::Format;
-use crate::job::JobContext;
-use crate::pipeline::align_files;
 use manifest::Row;
 use record::Record;
 

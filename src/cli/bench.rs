@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use super::args::BenchArgs;
 use super::summary::{peak_memory_mb, to_json};
+use crate::base::error::Result;
+use crate::base::job::JobContext;
 use crate::bench::{Measurement, ProblemResult, run_problems, run_suite};
-use crate::error::Result;
-use crate::job::JobContext;
 
 /// What `--json` prints for the suite.
 #[derive(Serialize)]

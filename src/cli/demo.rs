@@ -1,8 +1,8 @@
 //! `agogic demo`: the built-in piece as files.
 
 use super::args::DemoArgs;
-use crate::atomic_file::write_bytes_atomically;
-use crate::error::{Error, Result};
+use crate::base::atomic_file::write_bytes_atomically;
+use crate::base::error::{Error, Result};
 
 pub(super) fn run(quiet: bool, args: &DemoArgs) -> Result<()> {
     std::fs::create_dir_all(&args.dir).map_err(|source| Error::io("create", &args.dir, source))?;

@@ -2,7 +2,7 @@
 
 use super::args::EvaluateArgs;
 use super::summary::{metrics_text, to_json};
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::evaluation::{evaluate, read_ground_truth, read_prediction};
 
 pub(super) fn run(args: &EvaluateArgs) -> Result<()> {

@@ -1,10 +1,10 @@
 //! `agogic experiment`: the published comparison on one's own data.
 
 use super::training_args::ExperimentArgs;
-use crate::config::Settings;
-use crate::error::Result;
-use crate::job::JobContext;
-use crate::training::{Experiment, TrainParams, default_models, markdown, run_experiment};
+use crate::align::settings::Settings;
+use crate::base::error::Result;
+use crate::base::job::JobContext;
+use crate::learning::{Experiment, TrainParams, default_models, markdown, run_experiment};
 
 pub(super) fn run(ctx: &JobContext, quiet: bool, args: &ExperimentArgs) -> Result<()> {
     let experiment = Experiment {

@@ -4,12 +4,12 @@ use std::fmt::Write;
 use std::path::Path;
 
 use super::args::FeaturesArgs;
-use crate::atomic_file::write_bytes_atomically;
+use crate::align::settings::Settings;
 use crate::audio::{self, AudioClip};
-use crate::config::Settings;
-use crate::error::{Error, Result};
+use crate::base::atomic_file::write_bytes_atomically;
+use crate::base::error::{Error, Result};
+use crate::base::job::JobContext;
 use crate::features::{FeatureParams, FeatureSeq, extract};
-use crate::job::JobContext;
 use crate::score::{Score, SoundFont, SynthParams, synthesise};
 
 pub(super) fn run(ctx: &JobContext, args: &FeaturesArgs) -> Result<()> {

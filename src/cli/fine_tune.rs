@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use super::train::{summary, tell};
 use super::training_args::FineTuneArgs;
-use crate::error::{Error, Result};
-use crate::extractor::{open_model, weights};
-use crate::job::JobContext;
-use crate::training::{AdamParams, Control, TrainParams, TrainingJob, Unimproved, run_training};
+use crate::base::error::{Error, Result};
+use crate::base::job::JobContext;
+use crate::learning::{AdamParams, Control, TrainParams, TrainingJob, Unimproved, run_training};
+use crate::networks::{open_model, weights};
 
 pub(super) fn run(ctx: &JobContext, quiet: bool, args: &FineTuneArgs) -> Result<()> {
     let mut start = open_model(&args.model)?;

@@ -23,9 +23,9 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
+use crate::base::job::JobContext;
 use crate::export::Format;
-use crate::job::JobContext;
 use args::{Cli, Command};
 
 const FAILURE: u8 = 1;

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use super::training_args::{ModelArgs, ModelCommand};
-use crate::error::{Error, Result};
-use crate::extractor::{ModelCard, import, open_model, shipped_cards, weights};
+use crate::base::error::{Error, Result};
+use crate::networks::{ModelCard, import, open_model, shipped_cards, weights};
 
 pub(super) fn run(args: &ModelArgs) -> Result<()> {
     let text = match &args.command {

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::job::JobContext;
+use crate::base::job::JobContext;
 
 /// A context whose progress is drawn, and the bar that draws it. Dropping it takes the bar off the screen.
 pub struct Interactive {

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+use crate::align::result::MediaInfo;
+use crate::align::{Outcome, StageTime};
 use crate::evaluation::Metrics;
-use crate::pipeline::{Outcome, StageTime};
-use crate::result::MediaInfo;
 
 /// The summary that `--json` prints.
 #[derive(Debug, Serialize)]

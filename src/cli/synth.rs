@@ -2,8 +2,8 @@
 
 use super::args::SynthArgs;
 use crate::audio::write_wav;
-use crate::error::{Error, Result};
-use crate::job::JobContext;
+use crate::base::error::{Error, Result};
+use crate::base::job::JobContext;
 use crate::score::{Score, SoundFont, SynthParams, synthesise, system_soundfonts};
 
 pub(super) fn run(ctx: &JobContext, args: &SynthArgs) -> Result<()> {

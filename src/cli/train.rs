@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use super::training_args::TrainArgs;
-use crate::config::{FeatureKind, Settings};
-use crate::error::{Error, Result};
-use crate::extractor::{Extractor, ModelCard, open_model};
-use crate::job::JobContext;
-use crate::training::{AdamParams, Control, TrainEvent, TrainParams, Trained, TrainingJob, Unimproved, run_training};
+use crate::align::settings::{FeatureKind, Settings};
+use crate::base::error::{Error, Result};
+use crate::base::job::JobContext;
+use crate::learning::{AdamParams, Control, TrainEvent, TrainParams, Trained, TrainingJob, Unimproved, run_training};
+use crate::networks::{Extractor, ModelCard, open_model};
 
 /// Values per frame of the learned features, as published.
 pub(super) const OUTPUT_DIM: usize = 128;
@@ -79,7 +79,7 @@ fn command(args: &TrainArgs) -> String {
     if let Some(init) = &args.init {
         words.push(format!("--init {}", name(Path::new(init))));
     }
-    words.push(format!("--method {}", crate::training::Method::from(args.method).name()));
+    words.push(format!("--method {}", crate::learning::Method::from(args.method).name()));
     words.push(format!("--epochs {} --patience {}", args.epochs, args.patience));
     words.push(format!(
         "--learning-rate {} --batch {} --seed {}",

@@ -5,11 +5,11 @@ use std::path::Path;
 use serde_json::json;
 
 use super::training_args::TrainOnsetsArgs;
-use crate::error::Result;
-use crate::job::JobContext;
-use crate::onset_learning::{AlignmentTraining, load_aligned_sounds, train_through_alignment};
-use crate::onset_network::{OnsetCard, OnsetNetwork, OnsetTraining, load, load_sounds, save, train_onsets};
-use crate::training::{PieceFiles, find_pieces};
+use crate::base::error::Result;
+use crate::base::job::JobContext;
+use crate::learning::ear_alignment::{AlignmentTraining, load_aligned_sounds, train_through_alignment};
+use crate::learning::{PieceFiles, find_pieces};
+use crate::networks::ear::{OnsetCard, OnsetNetwork, OnsetTraining, load, load_sounds, save, train_onsets};
 
 pub(super) fn run(ctx: &JobContext, quiet: bool, args: &TrainOnsetsArgs) -> Result<()> {
     super::check_folder_of(&args.output)?;

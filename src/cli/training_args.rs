@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::args::FeaturesArg;
-use crate::training::{Augmentation, FeatureCache, Method, WarpLoss};
+use crate::learning::{Augmentation, FeatureCache, Method, WarpLoss};
 
 /// `agogic train`.
 #[derive(Debug, Args)]

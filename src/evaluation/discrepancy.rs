@@ -1,7 +1,7 @@
 //! The performance-aligned score against a reference: when does a note sound in both, when in one only.
 
 use super::time_map::GroundTruth;
-use crate::result::Alignment;
+use crate::align::result::Alignment;
 use crate::score::Score;
 
 /// Who says that a note sounds.

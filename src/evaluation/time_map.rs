@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::result::Alignment;
+use crate::align::result::Alignment;
 use crate::score::Score;
 
 /// Score times closer than this are one row: the scorer's rule.

@@ -4,7 +4,7 @@ use super::events::change_points;
 use super::provenance::hash_comments;
 use super::text::fixed;
 use super::{ExportInput, Exporter};
-use crate::error::Result;
+use crate::base::error::Result;
 
 /// One row per change point of the score.
 pub struct ChangePoints;

@@ -3,7 +3,7 @@
 use super::events::{Beat, beats};
 use super::text::fixed;
 use super::{ExportInput, Exporter};
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::score::KeySignature;
 
 /// The beats of the performance.

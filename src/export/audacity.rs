@@ -3,7 +3,7 @@
 use super::events::onsets;
 use super::text::{fixed, single_line};
 use super::{ExportInput, Exporter};
-use crate::error::Result;
+use crate::base::error::Result;
 
 /// Point labels with bar, beat and note names. The format has no room for comments.
 pub struct Audacity;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::ExportInput;
 use super::spelling::{accidentals_at, spell};
 use super::text::short;
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use crate::evaluation::TimeMap;
 use crate::score::{BarPosition, Division, Score, TimeSignature};
 

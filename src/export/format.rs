@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::{Exporter, agogic_csv, asap, audacity, jams, json, match_file, midi, mir_eval, piano_precision, picture};
 use super::{sonic_visualiser, svl, textgrid, thickstun};
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 
 /// A format that alignments can be written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::events::{beats, change_points, onsets};
 use super::{ExportInput, Exporter};
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 
 /// Annotations of the recording. JAMS knows no time before its start, so earlier times are put there.
 pub struct Jams;

@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use super::events::{ChangePoint, change_points};
 use super::{ExportInput, Exporter};
-use crate::alignment::Warp;
-use crate::config::Settings;
-use crate::error::{Error, Result};
+use crate::align::result::{AlignedNote, Alignment, Provenance, TempoPoint};
+use crate::align::settings::Settings;
+use crate::base::error::{Error, Result};
 use crate::evaluation::{GroundTruth, Metrics};
-use crate::result::{AlignedNote, Alignment, Provenance, TempoPoint};
+use crate::warping::Warp;
 
 /// Name and version of the document; a change that old readers cannot read raises the number.
 const FORMAT: &str = "agogic-alignment/1";

@@ -4,7 +4,7 @@ use super::events::{WholeNotes, ticks_per_quarter, whole_notes};
 use super::spelling::{accidentals_at, spell};
 use super::text::{fixed, single_line};
 use super::{ExportInput, Exporter};
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::score::{Score, TimeSignature};
 
 const TICKS_PER_BEAT: f64 = 480.0;

@@ -9,7 +9,7 @@ use midly::{Header, MetaMessage, MidiMessage, Smf, Timing, TrackEvent, TrackEven
 
 use super::midi_clock::{Clock, FlatClock, MetricalClock};
 use super::{ExportInput, Exporter, provenance};
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use crate::score::Score;
 
 /// With the performance's tempo.

@@ -2,7 +2,7 @@
 
 use super::ExportInput;
 use super::events::{beats, ticks_per_quarter};
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::score::{Division, TempoChange, TempoMap};
 
 /// Where score and performance are in the ticks of the new file.

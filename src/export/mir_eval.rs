@@ -4,7 +4,7 @@ use super::events::onsets;
 use super::provenance::hash_comments;
 use super::text::fixed;
 use super::{ExportInput, Exporter};
-use crate::error::Result;
+use crate::base::error::Result;
 
 /// The onsets of the score in the recording.
 pub struct MirEval;

@@ -28,9 +28,9 @@ mod thickstun;
 pub use format::Format;
 pub use json::read_alignment;
 
-use crate::error::Result;
+use crate::align::result::Alignment;
+use crate::base::error::Result;
 use crate::evaluation::{GroundTruth, Metrics};
-use crate::result::Alignment;
 use crate::score::Score;
 
 /// Samples per second in formats that count samples, unless the recording's own rate is given.

@@ -65,10 +65,10 @@ fn no_format_panics_on_odd_scores() {
 }
 
 /// Without a tempo curve, which would have a point for each of billions of beats.
-fn alignment_of_long(score: &Score, knots: Vec<f64>, performance: Vec<f64>) -> crate::result::Alignment {
+fn alignment_of_long(score: &Score, knots: Vec<f64>, performance: Vec<f64>) -> crate::align::result::Alignment {
     let short = piece();
     let mut alignment = alignment_of(&short.score, knots, performance);
-    let aligned = |note: &Note| crate::result::AlignedNote {
+    let aligned = |note: &Note| crate::align::result::AlignedNote {
         onset_s: alignment.warp.at(note.onset_s),
         offset_s: alignment.warp.at(note.offset_s),
         confidence: 0.0,

@@ -3,8 +3,8 @@
 use super::events::{onsets, whole_notes};
 use super::text::fixed;
 use super::{ExportInput, Exporter};
-use crate::error::Result;
-use crate::time::seconds_to_samples;
+use crate::base::error::Result;
+use crate::base::time::seconds_to_samples;
 
 /// One row per onset; onsets outside the recording are marked as not aligned.
 pub struct PianoPrecision;

@@ -2,7 +2,7 @@
 
 use super::ExportInput;
 use super::text::{fixed, single_line};
-use crate::result::MediaInfo;
+use crate::align::result::MediaInfo;
 
 /// Program, files, settings (with the user's anchors), SoundFont and extractor: one fact a line.
 pub fn lines(input: &ExportInput) -> Vec<String> {

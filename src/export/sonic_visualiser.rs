@@ -5,7 +5,7 @@ use super::provenance::hash_comments;
 use super::spelling::{accidentals_at, spell};
 use super::text::{csv_field, fixed};
 use super::{ExportInput, Exporter};
-use crate::error::Result;
+use crate::base::error::Result;
 
 /// Onsets as time instants: `TIME,LABEL`.
 pub struct Instants;

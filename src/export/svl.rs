@@ -3,8 +3,8 @@
 use super::events::onsets;
 use super::text::{fixed, xml};
 use super::{ExportInput, Exporter, provenance};
-use crate::error::Result;
-use crate::time::seconds_to_samples;
+use crate::base::error::Result;
+use crate::base::time::seconds_to_samples;
 
 /// Onsets as time instants.
 pub struct Instants;
@@ -26,7 +26,7 @@ pub struct Tempo;
 impl Exporter for Tempo {
     fn render(&self, input: &ExportInput) -> Result<Vec<u8>> {
         let tempo = &input.alignment.tempo;
-        let point = |point: &crate::result::TempoPoint| {
+        let point = |point: &crate::align::result::TempoPoint| {
             let frame = seconds_to_samples(point.performance_s, input.recording_rate);
             format!("<point frame=\"{frame}\" value=\"{}\" label=\"\"/>\n", fixed(point.beats_per_minute, 6))
         };

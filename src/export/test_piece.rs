@@ -1,12 +1,12 @@
 //! A small piece for the tests: a signature change, a flat key, two tracks, pedal, a tempo change and a pause.
 
 use super::ExportInput;
-use crate::alignment::Warp;
-use crate::config::{Anchor, Settings};
-use crate::result::{AlignedNote, Alignment, MediaInfo, Provenance, TempoPoint};
+use crate::align::result::{AlignedNote, Alignment, MediaInfo, Provenance, TempoPoint};
+use crate::align::settings::{Anchor, Settings};
 use crate::score::{
     Division, KeySignature, MeterMap, Note, PedalChange, ProgramChange, Score, TempoChange, TempoMap, TimeSignature,
 };
+use crate::warping::Warp;
 
 /// Score and alignment.
 pub struct Piece {

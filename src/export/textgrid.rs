@@ -3,7 +3,7 @@
 use super::events::{beats, onsets};
 use super::text::{fixed, single_line};
 use super::{ExportInput, Exporter};
-use crate::error::Result;
+use crate::base::error::Result;
 
 /// Bars and onsets. Praat allows one point per moment in a tier, so points that fall together share one.
 pub struct TextGrid;

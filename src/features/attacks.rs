@@ -10,9 +10,9 @@ use rayon::prelude::*;
 use realfft::RealFftPlanner;
 
 use crate::audio::AudioClip;
-use crate::error::{Error, Result};
-use crate::job::JobContext;
-use crate::time::{ANALYSIS_RATE, frame_count};
+use crate::base::error::{Error, Result};
+use crate::base::job::JobContext;
+use crate::base::time::{ANALYSIS_RATE, frame_count};
 
 /// 11.6 ms.
 const WINDOW: usize = 256;

@@ -3,9 +3,9 @@
 use super::decibel::{power_to_db, relative_to_loudest};
 use super::frames::fill_rows;
 use super::stft::Stft;
-use crate::error::Result;
-use crate::job::JobContext;
-use crate::time::ANALYSIS_RATE;
+use crate::base::error::Result;
+use crate::base::job::JobContext;
+use crate::base::time::ANALYSIS_RATE;
 
 const CLASSES: usize = 12;
 const N_FFT: usize = 4096;

@@ -10,9 +10,9 @@ use super::decibel::{amplitude_to_db, relative_to_loudest};
 use super::decimate::{decimate, factor_for_hop};
 use super::dot::dot;
 use super::frames::fill_rows;
-use crate::error::Result;
-use crate::job::JobContext;
-use crate::time::ANALYSIS_RATE;
+use crate::base::error::Result;
+use crate::base::job::JobContext;
+use crate::base::time::ANALYSIS_RATE;
 
 const BINS: usize = 48;
 const LOWEST_MIDI: f64 = 36.0;

@@ -6,8 +6,8 @@ use std::f64::consts::PI;
 use rayon::prelude::*;
 
 use super::dot::dot;
-use crate::error::Result;
-use crate::job::JobContext;
+use crate::base::error::Result;
+use crate::base::job::JobContext;
 
 /// What is left of frequencies that would fold back into the passband: -100 dB.
 const KAISER_BETA: f64 = 10.06;

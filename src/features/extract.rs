@@ -4,9 +4,9 @@ use std::ops::RangeInclusive;
 
 use super::{FeatureKind, FeatureSeq, chroma, cqt, mel};
 use crate::audio::AudioClip;
-use crate::error::{Error, Result};
-use crate::job::JobContext;
-use crate::time::{ANALYSIS_RATE, frame_count, frame_to_seconds};
+use crate::base::error::{Error, Result};
+use crate::base::job::JobContext;
+use crate::base::time::{ANALYSIS_RATE, frame_count, frame_to_seconds};
 
 /// Hops for which features can be computed.
 const HOPS: RangeInclusive<usize> = 16..=65_536;

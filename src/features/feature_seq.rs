@@ -1,7 +1,7 @@
 //! A sequence of feature vectors with the times of its frames.
 
-use crate::alignment::Signal;
-use crate::error::Result;
+use crate::base::error::Result;
+use crate::warping::Signal;
 
 /// Row-major feature vectors, one per time.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
-use crate::error::Result;
-use crate::job::JobContext;
+use crate::base::error::Result;
+use crate::base::job::JobContext;
 
 /// Frames between two progress reports: a few hundred microseconds of work.
 const BLOCK: usize = 32;
@@ -47,7 +47,7 @@ pub(super) fn fill_blocks<S>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Error;
+    use crate::base::error::Error;
 
     #[test]
     fn every_row_is_filled_once_with_its_own_index() {

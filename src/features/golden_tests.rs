@@ -4,8 +4,8 @@ use std::f64::consts::TAU;
 
 use super::{FeatureKind, FeatureParams, cqt, extract};
 use crate::audio::AudioClip;
-use crate::job::JobContext;
-use crate::time::ANALYSIS_RATE;
+use crate::base::job::JobContext;
+use crate::base::time::ANALYSIS_RATE;
 
 /// The formula of `make.py`.
 fn golden_clip() -> AudioClip {

@@ -4,9 +4,9 @@ use super::decibel::{limit_range, power_to_db};
 use super::dot::dot;
 use super::frames::fill_rows;
 use super::stft::Stft;
-use crate::error::Result;
-use crate::job::JobContext;
-use crate::time::ANALYSIS_RATE;
+use crate::base::error::Result;
+use crate::base::job::JobContext;
+use crate::base::time::ANALYSIS_RATE;
 
 const BANDS: usize = 128;
 const N_FFT: usize = 2048;

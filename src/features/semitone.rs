@@ -18,9 +18,9 @@ use super::extract::{check_clip, check_hop};
 use super::frames::fill_rows;
 use super::stft::{Stft, StftScratch};
 use crate::audio::AudioClip;
-use crate::error::Result;
-use crate::job::JobContext;
-use crate::time::{ANALYSIS_RATE, frame_count};
+use crate::base::error::Result;
+use crate::base::job::JobContext;
+use crate::base::time::{ANALYSIS_RATE, frame_count};
 
 /// Bands of the semitone spectrum.
 pub const SEMITONE_BANDS: usize = 96;

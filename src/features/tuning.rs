@@ -5,9 +5,9 @@ use rayon::prelude::*;
 use super::extract::check_clip;
 use super::stft::Stft;
 use crate::audio::AudioClip;
-use crate::error::Result;
-use crate::job::JobContext;
-use crate::time::ANALYSIS_RATE;
+use crate::base::error::Result;
+use crate::base::job::JobContext;
+use crate::base::time::ANALYSIS_RATE;
 
 const N_FFT: usize = 8192;
 /// No more windows than this are looked at, spread over the whole clip.

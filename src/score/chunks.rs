@@ -4,7 +4,7 @@ use std::path::Path;
 
 use midly::Timing;
 
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 
 /// How the tracks of a file belong together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

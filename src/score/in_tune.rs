@@ -3,9 +3,9 @@
 use super::synth::{SynthParams, synthesise_mapped};
 use super::{Score, SoundFont};
 use crate::audio::AudioClip;
-use crate::error::Result;
-use crate::job::JobContext;
-use crate::time::ANALYSIS_RATE;
+use crate::base::error::Result;
+use crate::base::job::JobContext;
+use crate::base::time::ANALYSIS_RATE;
 
 /// Amplitude of the noise that is added to the synthesised score, whose peak is 0.9.
 const ROOM_NOISE: f32 = 1e-3;

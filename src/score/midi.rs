@@ -17,7 +17,7 @@ use super::meter::{MeterMap, TimeSignature};
 use super::tempo::{DEFAULT_MICROS_PER_BEAT, Division, TempoChange, TempoMap};
 use super::track::{RawNote, TrackContent, read_track};
 use super::types::{Note, Score};
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 
 /// Length that a note without any gets, in seconds.
 pub const SHORTEST_NOTE_S: f64 = 0.02;

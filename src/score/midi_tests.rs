@@ -5,7 +5,7 @@ use midly::num::{u4, u7, u15, u24, u28};
 use midly::{Format, Fps, Header, MetaMessage, MidiMessage, Smf, Timing, TrackEvent, TrackEventKind};
 use proptest::prelude::*;
 
-use crate::error::Error;
+use crate::base::error::Error;
 use crate::score::{LONGEST_SCORE_S, SHORTEST_NOTE_S, Score};
 
 type Event = (u64, TrackEventKind<'static>);

@@ -10,7 +10,7 @@ use std::time::SystemTime;
 
 use rustysynth::SoundFontError;
 
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 
 /// The piano in the binary; `examples/make_soundfont` makes it.
 static BUILTIN_BYTES: &[u8] = include_bytes!("../../assets/agogic-piano.sf2");

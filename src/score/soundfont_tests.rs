@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::job::JobContext;
+use crate::base::job::JobContext;
 use crate::score::{Score, SynthParams, synthesise};
 
 /// The built-in font with one generator, which it must have, set to another value everywhere.

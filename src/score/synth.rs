@@ -16,9 +16,9 @@ use super::midi::LONGEST_SCORE_S;
 use super::soundfont::SoundFont;
 use super::types::Score;
 use crate::audio::AudioClip;
-use crate::error::{Error, Result};
-use crate::job::JobContext;
-use crate::time::{ANALYSIS_RATE, samples_to_seconds, seconds_to_samples};
+use crate::base::error::{Error, Result};
+use crate::base::job::JobContext;
+use crate::base::time::{ANALYSIS_RATE, samples_to_seconds, seconds_to_samples};
 
 /// How a score is played.
 #[derive(Debug, Clone)]

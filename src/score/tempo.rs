@@ -1,6 +1,6 @@
 //! The tempo map: ticks, beats (quarter notes) and seconds, both ways.
 
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 
 /// What one tick is worth.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -8,7 +8,7 @@ use midly::{EventIter, MetaMessage, MidiMessage, TrackEvent, TrackEventKind};
 use super::meter::TimeSignature;
 use super::tempo::TempoChange;
 use super::types::{KeySignature, PedalChange, ProgramChange};
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 
 /// The channel of percussion instruments, from 0.
 const PERCUSSION_CHANNEL: u8 = 9;

@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use agogic::align::settings::{Anchor, Settings};
 use agogic::app::playback::{SimulatedClock, SimulatedOutput};
 use agogic::app::{AppState, Command, Dialog, PaneKind, Severity, ThemeChoice, Window, WindowOptions};
-use agogic::config::{Anchor, Settings};
 use agogic::export::Format;
 use eframe::egui::accesskit::Role;
 use eframe::egui::{self, Key, Modifiers, pos2, vec2};

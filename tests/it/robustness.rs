@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use agogic::job::JobContext;
+use agogic::base::job::JobContext;
 use agogic::score::{Score, SynthParams, synthesise};
 
 use crate::support::{Demo, Run, agogic, midi, names_in, noise, program, write_float_wav};

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use agogic::audio::{AudioClip, decode_bytes};
-use agogic::job::JobContext;
+use agogic::base::job::JobContext;
 use midly::num::{u4, u7, u15, u24, u28};
 use midly::{Format, Header, MetaMessage, MidiMessage, Smf, Timing, TrackEvent, TrackEventKind};
 use tempfile::TempDir;

@@ -91,7 +91,7 @@ fn egui_stays_in_the_window_and_candle_in_the_extractor_and_training() {
         if module != "app" {
             assert!(!code().any(|line| line.contains("egui::")), "{} uses egui", path.display());
         }
-        if !["extractor", "training"].contains(&module.as_str()) {
+        if !["networks", "learning"].contains(&module.as_str()) {
             assert!(!code().any(|line| line.contains("candle_core::")), "{} uses candle", path.display());
         }
     }

@@ -7,7 +7,7 @@ use eframe::egui::{CollapsingHeader, Grid, RichText, ScrollArea, Ui, vec2};
 use super::side::{soft, subheading};
 use crate::app::command::Command;
 use crate::app::theme::{self, Palette};
-use crate::extractor::{ModelCard, shipped_cards};
+use crate::networks::{ModelCard, shipped_cards};
 
 const LICENCES: &[(&str, &str)] = &[
     ("Agogic", "MIT or Apache-2.0, at your choice"),

@@ -6,11 +6,11 @@ use eframe::egui::{
 };
 
 use super::curve;
+use crate::align::settings::Anchor;
 use crate::app::command::Command;
 use crate::app::state::AppState;
 use crate::app::theme::{self, Palette};
 use crate::app::time_view::TimeView;
-use crate::config::Anchor;
 
 /// Width of the labels left of every pane.
 pub const GUTTER: f32 = 64.0;

@@ -3,12 +3,12 @@
 use eframe::egui::{self, Button, ComboBox, DragValue, Grid, RichText, Ui, vec2};
 
 use super::side::{COMBO_WIDTH, heading};
+use crate::align::settings::{AlignerKind, FeatureKind, Refinement, Settings, SlopeLimits};
 use crate::app::command::Command;
 use crate::app::source::file_name;
 use crate::app::state::AppState;
 use crate::app::system_dialog::Question;
 use crate::app::theme::Palette;
-use crate::config::{AlignerKind, FeatureKind, Refinement, Settings, SlopeLimits};
 
 const FEATURES: [(FeatureKind, &str); 3] =
     [(FeatureKind::Cqt, "Constant-Q"), (FeatureKind::Chroma, "Chroma"), (FeatureKind::Mel, "Mel bands")];

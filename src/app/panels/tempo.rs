@@ -4,12 +4,12 @@ use eframe::egui::{Align2, Pos2, Stroke, Ui, pos2, vec2};
 
 use super::canvas::{Canvas, Grip};
 use super::curve;
-use crate::alignment::Warp;
+use crate::align::result::TempoPoint;
 use crate::app::command::Command;
 use crate::app::compare::Kept;
 use crate::app::state::AppState;
 use crate::app::view_model::Piece;
-use crate::result::TempoPoint;
+use crate::warping::Warp;
 
 /// Draws the pane.
 pub fn tempo_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {

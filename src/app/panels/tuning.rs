@@ -7,14 +7,14 @@ use eframe::egui::{self, Button, ComboBox, DragValue, Frame, Grid, Margin, Progr
 use super::chart::{Series, chart_ui};
 use super::dialogs::main_button;
 use super::side::{COMBO_WIDTH, compact, heading, soft, subheading};
+use crate::align::settings::FeatureKind;
 use crate::app::command::Command;
 use crate::app::source::file_name;
 use crate::app::state::AppState;
 use crate::app::system_dialog::Question;
 use crate::app::theme::{self, Palette};
 use crate::app::tuning::{Outcome, Phase, Plan, Role, Start, Tuning};
-use crate::config::FeatureKind;
-use crate::training::{Method, WarpLoss};
+use crate::learning::{Method, WarpLoss};
 
 const METHODS: [(Method, &str); 5] = [
     (Method::decdtw(WarpLoss::TimeErr), "DecDTW, TimeErr"),

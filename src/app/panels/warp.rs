@@ -5,14 +5,14 @@ use eframe::egui::{Align2, Color32, Mesh, Pos2, Rangef, Shape, Stroke, Ui, pos2,
 
 use super::canvas::{Canvas, Grip};
 use super::{clock, curve};
-use crate::alignment::Warp;
+use crate::align::result::SearchBand;
 use crate::app::command::Command;
 use crate::app::solve;
 use crate::app::state::AppState;
 use crate::app::theme::Palette;
 use crate::app::view_model::{Piece, Solution};
 use crate::evaluation::TimeMap;
-use crate::result::SearchBand;
+use crate::warping::Warp;
 
 /// Draws the pane.
 pub fn warp_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {

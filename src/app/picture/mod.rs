@@ -13,7 +13,7 @@ use egui_tiles::{Tiles, Tree};
 use super::panes::{self, PaneKind};
 use super::state::AppState;
 use super::{panels, shell, theme};
-use crate::error::Result;
+use crate::base::error::Result;
 
 pub use raster::{Pixels, Textures};
 

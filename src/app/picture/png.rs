@@ -1,6 +1,6 @@
 //! Pixels as a PNG file.
 
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 
 /// Encodes red, green, blue and alpha of each pixel; the window has no holes, so alpha is left out.
 pub fn png(size: [usize; 2], rgba: &[u8]) -> Result<Vec<u8>> {

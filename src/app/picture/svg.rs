@@ -10,7 +10,7 @@ use eframe::egui::{Color32, ColorImage, FontFamily, Mesh, Pos2, Rect, Stroke, ve
 use super::png::rgba_png;
 use super::raster::Textures;
 use crate::app::theme;
-use crate::error::Result;
+use crate::base::error::Result;
 
 /// Draws shapes whose places are in points of a window at `zoom`.
 pub fn svg(size: [u32; 2], zoom: f32, shapes: &[ClippedShape], textures: &Textures) -> Result<Vec<u8>> {

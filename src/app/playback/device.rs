@@ -8,7 +8,7 @@ use cpal::traits::{DeviceTrait, HostTrait, StreamTrait};
 use cpal::{ErrorKind, FromSample, OutputCallbackInfo, Sample, SampleFormat, SizedSample, Stream, StreamConfig};
 
 use super::{ListDevices, Output, OutputDevice, SharedEngine, Started, lock};
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 
 /// The device that was chosen, or the system's choice. It is opened when first asked to play.
 pub struct DeviceOutput {

@@ -58,7 +58,7 @@ impl Mix {
 impl Tracks {
     /// Samples per second; the engine works at this rate.
     pub fn rate(&self) -> u32 {
-        self.recording.as_ref().map_or(crate::time::ANALYSIS_RATE, |clip| clip.sample_rate)
+        self.recording.as_ref().map_or(crate::base::time::ANALYSIS_RATE, |clip| clip.sample_rate)
     }
 
     /// Length of the recording.

@@ -18,7 +18,7 @@ pub use mix::{Click, Mix, Tracks};
 pub use silent::SilentOutput;
 pub use simulated::{SimulatedClock, SimulatedOutput};
 
-use crate::error::Result;
+use crate::base::error::Result;
 
 /// An engine that the output's thread and the window share.
 pub type SharedEngine = Arc<Mutex<Engine>>;
@@ -209,7 +209,7 @@ impl Player {
 mod tests {
     use super::*;
     use crate::audio::AudioClip;
-    use crate::error::Error;
+    use crate::base::error::Error;
 
     struct NoDevice;
 

@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::{ListDevices, Output, OutputDevice, SharedEngine, Started, lock};
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 
 const RATE: u32 = 22_050;
 

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{ListDevices, Output, OutputDevice, SharedEngine, Started, lock};
-use crate::error::Result;
+use crate::base::error::Result;
 
 const RATE: u32 = 44_100;
 const BLOCK: usize = 441;

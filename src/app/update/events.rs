@@ -11,7 +11,7 @@ use crate::app::system_dialog::Question;
 use crate::app::tasks::Task;
 use crate::app::time_view::TimeView;
 use crate::app::worker::{Event, Slot};
-use crate::error::Error;
+use crate::base::error::Error;
 
 /// Nobody closes a dialog faster than this: it was never shown.
 const FASTEST_ANSWER: Duration = Duration::from_millis(150);
@@ -157,7 +157,7 @@ fn picked(state: &mut AppState, services: &mut Services, paths: Vec<std::path::P
         Question::OpenReference => super::apply(state, services, Command::OpenReference(first)),
         Question::SaveSession(_) => super::apply(state, services, Command::SaveSessionAs(first)),
         Question::OpenSoundFont => {
-            let settings = crate::config::Settings { soundfont: Some(first), ..state.settings.clone() };
+            let settings = crate::align::settings::Settings { soundfont: Some(first), ..state.settings.clone() };
             super::apply(state, services, Command::SetSettings(settings));
         }
         Question::Picture(_) => {

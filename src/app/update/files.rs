@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::{Services, relink, tune};
+use crate::align::result::Alignment;
+use crate::align::settings::Settings;
 use crate::app::compare::Kept;
 use crate::app::preferences::Recent;
 use crate::app::session::{KeptAlignment, Session};
@@ -10,9 +12,7 @@ use crate::app::source::{FileRole, Source, Sources, file_name, role_of};
 use crate::app::state::{Afterwards, AppState, Dialog, Notice, Waiting, Work};
 use crate::app::tasks::{CompareWith, Task};
 use crate::app::time_view::TimeView;
-use crate::config::Settings;
 use crate::export::Format;
-use crate::result::Alignment;
 
 /// What becomes of the window when files that are being opened have been read.
 #[derive(Debug)]

@@ -25,7 +25,7 @@ use super::state::{AppState, Notice, Work};
 use super::system_dialog;
 use super::tasks::{CompareWith, Task};
 use super::worker::{Slot, Worker};
-use crate::training::Control;
+use crate::learning::Control;
 
 pub use events::take_in;
 pub use files::{autosave, proposed_name, settle_before_exit};

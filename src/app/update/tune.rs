@@ -5,18 +5,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::{Services, correct, start_aligning};
+use crate::align::settings::{AlignerKind, Refinement, Settings};
 use crate::app::preferences::SideTab;
 use crate::app::source::{FileRole, Source, file_name, role_of};
 use crate::app::state::{AppState, Notice};
 use crate::app::tasks::Task;
 use crate::app::tuning::{LabelledPiece, Outcome, Phase, Plan, Start, Tuning};
 use crate::app::worker::Slot;
-use crate::atomic_file::write_bytes_atomically;
-use crate::config::{AlignerKind, Refinement, Settings};
+use crate::base::atomic_file::write_bytes_atomically;
+use crate::base::error::{Error, Result};
 use crate::demo;
-use crate::error::{Error, Result};
-use crate::extractor::open_model;
-use crate::training::{PieceFiles, find_pieces};
+use crate::learning::{PieceFiles, find_pieces};
+use crate::networks::open_model;
 
 /// Where models are kept.
 fn models_folder(services: &Services) -> PathBuf {

@@ -2,7 +2,7 @@
 
 use super::piece::Piece;
 use super::solution::Reference;
-use crate::result::Alignment;
+use crate::align::result::Alignment;
 
 /// Below this confidence a note is doubtful.
 const DOUBTFUL_CONFIDENCE: f64 = 0.5;

@@ -2,8 +2,8 @@
 
 use super::doubts::{Doubt, doubts};
 use super::piece::Piece;
+use crate::align::result::Alignment;
 use crate::evaluation::{GroundTruth, Metrics, Sounding, TimeMap, discrepancies, evaluate};
-use crate::result::Alignment;
 
 /// What an alignment is compared with.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,7 +1,7 @@
 //! The recording's spectrum in semitones as small grey pictures, at several levels of detail.
 
+use crate::align::start::LogSpectrum;
 use crate::features::{LOWEST_SEMITONE, SEMITONE_BANDS};
-use crate::start::LogSpectrum;
 
 /// Frames that make one of the next coarser level.
 const STEP: usize = 4;

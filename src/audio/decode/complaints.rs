@@ -7,7 +7,7 @@ use symphonia::core::codecs::audio::AudioCodecId;
 use symphonia::core::codecs::audio::well_known as codec;
 use symphonia::core::errors::Error as SymphoniaError;
 
-use crate::error::Error;
+use crate::base::error::Error;
 
 const CONVERT: &str = "convert it to WAV, FLAC, MP3 or Ogg Vorbis";
 const FIND_ANOTHER: &str = "export or download the recording again";

@@ -6,8 +6,8 @@ use symphonia::core::audio::GenericAudioBufferRef;
 
 use super::complaints;
 use crate::audio::resample::{LEGAL_RATES, StreamResampler};
-use crate::error::{Error, Result};
-use crate::time::{ANALYSIS_RATE, samples_to_seconds, seconds_to_samples};
+use crate::base::error::{Error, Result};
+use crate::base::time::{ANALYSIS_RATE, samples_to_seconds, seconds_to_samples};
 
 /// The longest recording taken: the longest opera has room, and the clip stays below 3 GB.
 const LONGEST_HOURS: usize = 8;

@@ -18,8 +18,8 @@ use super::complaints;
 use super::containment::contained;
 use super::mp4_trim::Mp4Trim;
 use super::sink::{MonoSink, Trim, check_rate};
-use crate::error::{Error, Result};
-use crate::job::JobContext;
+use crate::base::error::{Error, Result};
+use crate::base::job::JobContext;
 
 /// Samples of delay in AAC that says nothing about it: the overlap of the transform, which every encoder has.
 const AAC_DELAY: u32 = 1024;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 
 const REMEDY: &str = "give one line per pair: audio,score or audio,score,truth, with or without that header";
 

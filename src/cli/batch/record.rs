@@ -6,11 +6,11 @@ use std::time::UNIX_EPOCH;
 use serde::{Deserialize, Serialize};
 
 use super::manifest::Row;
-use crate::config::Settings;
-use crate::error::{Error, Result};
+use crate::align::Outcome;
+use crate::align::settings::Settings;
+use crate::base::error::{Error, Result};
 use crate::evaluation::Metrics;
 use crate::export::Format;
-use crate::pipeline::Outcome;
 
 /// Everything the outputs of a row depend on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::text::TextFile;
 use super::time_map;
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use crate::evaluation::time_map::TimeMap;
 
 /// The name that the data set gives to the annotation of the score.

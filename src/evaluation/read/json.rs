@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::text::TextFile;
 use super::{Prediction, time_map};
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::evaluation::time_map::BeatClock;
 
 #[derive(Deserialize)]

@@ -3,7 +3,7 @@
 
 use super::text::TextFile;
 use super::time_map;
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use crate::evaluation::time_map::{BeatClock, TimeMap};
 
 /// Whether a first line opens a match file.

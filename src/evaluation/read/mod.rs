@@ -11,7 +11,7 @@ use std::path::Path;
 
 use self::text::TextFile;
 use super::time_map::{BeatClock, GroundTruth, TimeMap};
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 
 /// What a file says about where the score is in the recording.
 #[derive(Debug, Clone, PartialEq)]

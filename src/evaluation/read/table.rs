@@ -2,7 +2,7 @@
 
 use super::text::TextFile;
 use super::{Prediction, time_map};
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::evaluation::time_map::BeatClock;
 
 const SCORE: &str = "score_time_s";

@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 
 /// More than any alignment: an hour of dense piano music takes about 10 MB as JSON.
 const MAX_BYTES: u64 = 256 << 20;

@@ -2,7 +2,7 @@
 
 use super::text::TextFile;
 use super::time_map;
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::evaluation::time_map::TimeMap;
 
 /// Whether a first line holds just two numbers.

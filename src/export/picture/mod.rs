@@ -13,7 +13,7 @@ mod raster;
 mod theme;
 
 use super::{ExportInput, Exporter};
-use crate::error::Result;
+use crate::base::error::Result;
 
 /// A bitmap.
 pub struct Png;

@@ -8,7 +8,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::drawing::{Anchor, Area, Colour, Drawing, Shape};
 use super::theme;
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 
 /// Bitmaps are drawn this much larger and averaged down: smooth edges.
 const SUPERSAMPLING: u32 = 2;

@@ -7,8 +7,8 @@ use super::super::{ExportInput, Exporter, Format};
 use super::drawing::{Colour, Shape};
 use super::page::page;
 use super::theme;
+use crate::align::result::Alignment;
 use crate::evaluation::{TimeMap, evaluate};
-use crate::result::Alignment;
 use crate::score::{Division, MeterMap, Note, Score, TempoMap};
 
 fn decode(bytes: &[u8]) -> (u32, u32, Vec<u8>) {

@@ -6,7 +6,7 @@ use agogic::app::picture::{PictureArea, PictureFormat, PictureOptions};
 use agogic::app::playback::OutputDevice;
 use agogic::app::tuning::Start;
 use agogic::app::{Afterwards, Command, Dialog, PaneKind, Preferences, Severity, SideTab};
-use agogic::extractor::{open_model, weights};
+use agogic::networks::{open_model, weights};
 use eframe::egui::accesskit::Role as AccessRole;
 use eframe::egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable;

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
+use agogic::align::settings::{AlignerKind, Anchor, FeatureKind, Settings};
 use agogic::app::tuning::{LabelledPiece, Phase, Plan, Role, Start};
 use agogic::app::{Afterwards, Command, Dialog, Severity, SideTab};
-use agogic::config::{AlignerKind, Anchor, FeatureKind, Settings};
-use agogic::training::PieceFiles;
+use agogic::learning::PieceFiles;
 use eframe::egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable;
 

@@ -3,9 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
+use agogic::align::settings::{AlignerKind, Settings};
 use agogic::app::picture::{PictureArea, PictureFormat, PictureOptions};
 use agogic::app::{Command, PaneKind, SideTab, ThemeChoice};
-use agogic::config::{AlignerKind, Settings};
 
 use super::{Bench, folder};
 

@@ -1,0 +1,49 @@
+//! Notes and tempo read off the warp.
+
+use crate::align::onsets::Placed;
+use crate::align::result::{AlignedNote, TempoPoint};
+use crate::score::{Note, Score};
+use crate::warping::Warp;
+
+/// Every note at its place in the recording: where it was found, else where the warp puts it. `confidence` is that of the piece.
+pub(super) fn aligned_notes(score: &Score, warp: &Warp, placed: Option<&Placed>, confidence: f64) -> Vec<AlignedNote> {
+    // With onsets placed, a note that is not among them lies outside the recording.
+    let others = if placed.is_some() { 0.0 } else { confidence };
+    let by_warp = |note: &Note| AlignedNote {
+        onset_s: warp.at(note.onset_s),
+        offset_s: warp.at(note.offset_s),
+        confidence: others,
+    };
+    let mut notes: Vec<AlignedNote> = score.notes.iter().map(by_warp).collect();
+    let Some(placed) = placed else { return notes };
+    for &(index, onset_s) in &placed.notes {
+        notes[index].onset_s = onset_s;
+        notes[index].offset_s = notes[index].offset_s.max(onset_s);
+    }
+    for (chord, support) in placed.chords.iter().zip(&placed.support) {
+        for note in &mut notes[chord.notes.clone()] {
+            note.confidence = confidence * support.confidence();
+        }
+    }
+    notes
+}
+
+/// The tempo from each quarter note to the next, over the score's sounding span.
+pub fn tempo_curve(score: &Score, warp: &Warp) -> Vec<TempoPoint> {
+    let first = score.tempo.seconds_to_beat(score.first_onset_s()).floor() as i64;
+    let last = score.tempo.seconds_to_beat(score.end_s()).ceil() as i64;
+    let time_of = |beat: f64| warp.at(score.tempo.beat_to_seconds(beat));
+    (first..last)
+        .map(|beat| {
+            let (here, next) = (time_of(beat as f64), time_of((beat + 1) as f64));
+            TempoPoint {
+                score_beat: beat as f64,
+                performance_s: here,
+                beats_per_minute: 60.0 / (next - here).max(SHORTEST_BEAT_S),
+            }
+        })
+        .collect()
+}
+
+/// Keeps the tempo finite where the warp stands still: 6,000 beats per minute.
+const SHORTEST_BEAT_S: f64 = 0.01;

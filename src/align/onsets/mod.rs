@@ -1,0 +1,30 @@
+//! The onset stage: GDTW with one knot per score onset.
+//!
+//! The decision variables are the performance times of the distinct score onsets. A knot's cost is (minus) the evidence that its
+//! own pitches begin there, a segment's cost is how far the local tempo is from the expected one and how badly the sound
+//! between two onsets fits the notes that should sound. [`crate::warping::gdtw`] solves it; notes of a chord are then
+//! placed one by one.
+
+mod band;
+mod chord;
+mod evidence;
+mod learned;
+mod local;
+mod params;
+mod pattern;
+mod segment;
+mod solving;
+mod stage;
+mod support;
+mod voices;
+
+pub use chord::{Chord, chords};
+pub use evidence::{Evidence, Pattern};
+pub(crate) use learned::heard;
+pub use params::OnsetParams;
+pub(crate) use pattern::of_chords as chord_patterns;
+pub use stage::{Placed, Rough, place};
+pub use support::Support;
+
+#[cfg(test)]
+mod tests;

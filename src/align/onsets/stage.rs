@@ -1,0 +1,147 @@
+//! Puts the onset problem together, solves it, widens the band where the path touches it.
+
+use crate::align::start::LogSpectrum;
+use crate::base::error::Result;
+use crate::base::job::JobContext;
+use crate::score::Score;
+use crate::warping::Warp;
+
+use super::band::{lost, touching, widen};
+use super::chord::{Chord, chords};
+use super::evidence::Evidence;
+use super::local::{between_frames, medians, set_clock};
+use super::params::OnsetParams;
+use super::pattern;
+use super::segment::{norms, templates};
+use super::solving::{Parts, Search};
+use super::support::{Support, support};
+use super::voices::place_notes;
+
+/// Where a band is widened, so many frames are taken as one: 23 ms.
+const COARSE_FRAMES: usize = 4;
+
+/// What is known before: where the onsets are roughly, and at what tempo.
+#[derive(Debug, Clone, Copy)]
+pub struct Rough<'a> {
+    /// Score seconds to performance seconds: the middle of the band.
+    pub centre: &'a Warp,
+    /// The same, smoother: its slope is the tempo expected.
+    pub tempo: &'a Warp,
+    /// First and last score time to place.
+    pub covered_s: (f64, f64),
+    /// Moments that are fixed, as score and performance seconds, in order.
+    pub anchors: &'a [(f64, f64)],
+}
+
+/// The onsets found.
+#[derive(Debug, Clone)]
+pub struct Placed {
+    /// Score onset to performance onset, one knot per distinct onset (and per anchor).
+    pub warp: Warp,
+    /// Indices into the score's notes with the performance onset of each.
+    pub notes: Vec<(usize, f64)>,
+    /// The chords of the warp's knots, in order.
+    pub chords: Vec<Chord>,
+    /// What speaks for each of them.
+    pub support: Vec<Support>,
+    /// The problem's objective at the solution.
+    pub objective: f64,
+}
+
+/// Places the onsets of a score in a recording.
+pub fn place(
+    ctx: &JobContext,
+    evidence: &Evidence,
+    spectrum: &LogSpectrum,
+    score: &Score,
+    rough: Rough<'_>,
+    params: &OnsetParams,
+) -> Result<Placed> {
+    let (chords, fixed) = knots(score, rough);
+    let centre: Vec<f64> = chords.iter().map(|chord| rough.centre.at(chord.onset_s)).collect();
+    let parts = Parts {
+        evidence,
+        spectrum,
+        norms: norms(spectrum),
+        chords: &chords,
+        patterns: pattern::of_chords(&chords, &centre, params),
+        templates: templates(score, &chords, &|s| rough.tempo.at(s)),
+        rough,
+        fixed: &fixed,
+        params,
+    };
+    let mut times = path(ctx, &parts, centre)?;
+    let objective = parts.objective(&times)?;
+    between_frames(evidence, &parts.patterns, &fixed, &mut times);
+    let mut notes = place_notes(evidence, score, &chords, &times, params);
+    set_clock(&chords, &fixed, &mut notes);
+    let times = medians(&chords, &notes, &fixed, times);
+    let expected: Vec<f64> = chords.iter().map(|chord| rough.tempo.at(chord.onset_s)).collect();
+    let support = support(evidence, &chords, &times, &expected, params);
+    let warp = onset_warp(score, &chords, rough, times)?;
+    Ok(Placed { warp, notes, chords, support, objective })
+}
+
+/// The best path in a band. Where it touches the band or is lost, the band is widened in coarse steps, and what is found there is
+/// the middle of a new band.
+fn path(ctx: &JobContext, parts: &Parts<'_>, centre: Vec<f64>) -> Result<Vec<f64>> {
+    let params = parts.params;
+    let mut known = Vec::new();
+    let mut fine = Search { radius: vec![params.band_s; centre.len()], centre, stride: 1 };
+    let found = parts.solve(ctx, &fine, &mut known)?;
+    let mut wide = Search { stride: COARSE_FRAMES, ..fine.clone() };
+    let mut coarse = None;
+    for _ in 0..params.widenings {
+        let (phi, stride) = coarse.as_ref().map_or((&found, 1), |phi| (phi, COARSE_FRAMES));
+        let mut astray = touching(&wide.centre, phi, &wide.radius);
+        astray.extend(lost(parts.evidence, &parts.patterns, phi, stride, params));
+        if !widen(&wide.centre, &astray, &mut wide.radius) {
+            break;
+        }
+        coarse = Some(parts.solve(ctx, &wide, &mut Vec::new())?);
+    }
+    let Some(coarse) = coarse else { return Ok(found) };
+    for (knot, middle) in fine.centre.iter_mut().enumerate() {
+        if wide.radius[knot] > fine.radius[knot] {
+            *middle = coarse[knot];
+        }
+    }
+    parts.solve(ctx, &fine, &mut known)
+}
+
+/// One knot per chord and one at the end of the score, reached at the tempo expected.
+fn onset_warp(score: &Score, chords: &[Chord], rough: Rough<'_>, mut times: Vec<f64>) -> Result<Warp> {
+    let mut knots: Vec<f64> = chords.iter().map(|chord| chord.onset_s).collect();
+    let (last, time, end) = (knots[knots.len() - 1], times[times.len() - 1], score.end_s());
+    if end > last {
+        knots.push(end);
+        times.push(time + (rough.tempo.at(end) - rough.tempo.at(last)).max(0.0));
+    }
+    Warp::new(knots, times)
+}
+
+/// The chords to place, with an empty one at each anchor that is at no onset; and which knots are fixed.
+fn knots(score: &Score, rough: Rough<'_>) -> (Vec<Chord>, Vec<(usize, f64)>) {
+    const SAME_S: f64 = 1e-3;
+    let mut chords = chords(score);
+    let first = rough.anchors.first().map_or(rough.covered_s.0, |a| rough.covered_s.0.min(a.0));
+    let last = rough.anchors.last().map_or(rough.covered_s.1, |a| rough.covered_s.1.max(a.0));
+    if chords.iter().filter(|chord| (first..=last).contains(&chord.onset_s)).count() >= 2 {
+        chords.retain(|chord| (first..=last).contains(&chord.onset_s));
+    }
+    let end_s = score.end_s();
+    if chords.len() < 2 && chords.iter().all(|chord| chord.onset_s < end_s) {
+        // One onset alone leaves no interval to place: the end of the score is the other knot.
+        chords.push(Chord { onset_s: end_s, notes: score.notes.len()..score.notes.len(), bands: Vec::new() });
+    }
+    let mut fixed = Vec::new();
+    for &(score_s, performance_s) in rough.anchors {
+        let at = chords.partition_point(|chord| chord.onset_s < score_s - SAME_S);
+        if chords.get(at).is_none_or(|chord| chord.onset_s > score_s + SAME_S) {
+            let notes = chords.get(at).map_or(score.notes.len(), |chord| chord.notes.start);
+            chords.insert(at, Chord { onset_s: score_s, notes: notes..notes, bands: Vec::new() });
+        }
+        fixed.push((at, performance_s));
+    }
+    (chords, fixed)
+}

@@ -1,0 +1,117 @@
+//! The result of an alignment: the warp, the notes at their places in the recording, the tempo, and how it was made.
+
+use serde::{Deserialize, Serialize};
+
+use crate::align::settings::Settings;
+use crate::warping::Warp;
+
+/// A note of the score in the recording; stands at the same index as in [`crate::score::Score::notes`].
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct AlignedNote {
+    /// Onset in seconds of the recording.
+    pub onset_s: f64,
+    /// Offset in seconds of the recording, not before the onset.
+    pub offset_s: f64,
+    /// How likely the onset is right to within 50 ms, 0 to 1.
+    pub confidence: f64,
+}
+
+/// The tempo from one beat to the next.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct TempoPoint {
+    /// Quarter notes from the start of the score.
+    pub score_beat: f64,
+    /// The same in seconds of the recording.
+    pub performance_s: f64,
+    /// Quarter notes per minute from here to the next point.
+    pub beats_per_minute: f64,
+}
+
+/// One of the two files.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MediaInfo {
+    /// File name without its folder.
+    pub name: String,
+    /// Length in seconds.
+    pub duration_s: f64,
+}
+
+/// Where a result comes from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Provenance {
+    /// Program and version, such as "agogic 0.1.0".
+    pub program: String,
+    /// The recording.
+    pub recording: MediaInfo,
+    /// The score.
+    pub score: MediaInfo,
+    /// The SoundFont that the score was played with.
+    pub soundfont: String,
+    /// The learned feature extractor and its hash; none was used if empty.
+    pub extractor: Option<String>,
+}
+
+/// Where an alignment was looked for: how far it could stray from the rough start.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SearchBand {
+    /// The middle, as score seconds to performance seconds.
+    pub centre: Warp,
+    /// How far to either side it reached at first, in performance seconds; where the path touched the edge it was widened.
+    pub radius_s: f64,
+}
+
+impl SearchBand {
+    /// A band round a curve, of which a knot every now and then is enough.
+    pub fn round(centre: &Warp, radius_s: f64) -> Self {
+        const KNOT_EVERY_S: f64 = 0.5;
+        let (scores, times) = (centre.score_s(), centre.performance_s());
+        let last = scores.len() - 1;
+        let mut kept = vec![0];
+        for index in 1..last {
+            if scores[index] - scores[kept[kept.len() - 1]] >= KNOT_EVERY_S {
+                kept.push(index);
+            }
+        }
+        kept.push(last);
+        let of = |values: &[f64]| kept.iter().map(|&index| values[index]).collect();
+        let thinned = Warp::new(of(scores), of(times));
+        Self { centre: thinned.unwrap_or_else(|_| centre.clone()), radius_s }
+    }
+}
+
+/// A finished alignment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Alignment {
+    /// Score seconds to performance seconds.
+    pub warp: Warp,
+    /// Every note of the score, in the score's order.
+    pub notes: Vec<AlignedNote>,
+    /// The tempo curve, beat by beat.
+    pub tempo: Vec<TempoPoint>,
+    /// How well the recording supports the alignment as a whole, 0 to 1.
+    pub confidence: f64,
+    /// What the user should know: a score that does not seem to fit, a passage that was not found.
+    pub warnings: Vec<String>,
+    /// The settings it was made with.
+    pub settings: Settings,
+    /// The files and programs it was made from.
+    pub provenance: Provenance,
+    /// Where it was looked for, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<SearchBand>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_band_keeps_its_ends_and_is_no_heavier_than_it_must_be() {
+        let knots: Vec<f64> = (0..=1000).map(|k| f64::from(k) * 0.01).collect();
+        let warp = Warp::new(knots.clone(), knots.iter().map(|s| 2.0 * s).collect()).unwrap();
+        let band = SearchBand::round(&warp, 1.0);
+        assert!(band.centre.score_s().len() <= 22, "{}", band.centre.score_s().len());
+        assert!((band.centre.at(0.0) - 0.0).abs() < 1e-9 && (band.centre.at(10.0) - 20.0).abs() < 1e-9);
+        assert!((band.centre.at(3.33) - 6.66).abs() < 1e-9);
+    }
+}

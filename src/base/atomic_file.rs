@@ -1,0 +1,207 @@
+//! Writing a file whole or not at all: the bytes go to a temporary file beside the target, which then takes its name.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use crate::base::error::{Error, Result};
+
+/// Calls `write` with a buffered, seekable writer and puts what it wrote at `path`, replacing an existing file only
+/// when everything is safely on disk. If `write` or the system fails, `path` is as it was and nothing else is left.
+///
+/// A symbolic link is followed, so the file it names is replaced and the link stays. What is not a regular file (a
+/// terminal, a pipe, `/dev/null`) is written to directly.
+pub fn write_atomically(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> Result<()>) -> Result<()> {
+    let failed = |source| Error::io("write", path, source);
+    let existing = std::fs::metadata(path).ok();
+    if let Some(existing) = &existing {
+        if existing.is_dir() {
+            return Err(failed(io::ErrorKind::IsADirectory.into()));
+        }
+        if !existing.is_file() {
+            return write_directly(path, write);
+        }
+        // A rename needs no right to the old file, but a file made read-only was meant to stay.
+        if existing.permissions().readonly() {
+            return Err(failed(io::ErrorKind::PermissionDenied.into()));
+        }
+    }
+    let target = if existing.is_some() { path.canonicalize().map_err(failed)? } else { path.to_owned() };
+
+    // Opened by hand rather than by tempfile, whose files only their owner may read: so the umask decides.
+    let temporary = tempfile::Builder::new()
+        .prefix(".agogic-")
+        .make_in(folder_of(&target), |name| OpenOptions::new().write(true).create_new(true).open(name))
+        .map_err(failed)?;
+    let (file, temporary_path) = temporary.into_parts();
+    let mut writer = BufWriter::new(file);
+    write(&mut writer)?;
+    let file = writer.into_inner().map_err(|e| failed(e.into_error()))?;
+    if let Some(existing) = existing {
+        file.set_permissions(existing.permissions()).map_err(failed)?;
+    }
+    file.sync_all().map_err(failed)?;
+    // Windows does not rename an open file.
+    drop(file);
+    temporary_path.persist(&target).map_err(|e| failed(e.error))
+}
+
+/// [`write_atomically`] for bytes that are already there.
+pub fn write_bytes_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
+    write_atomically(path, |writer| writer.write_all(bytes).map_err(|e| Error::io("write", path, e)))
+}
+
+fn write_directly(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> Result<()>) -> Result<()> {
+    let failed = |source| Error::io("write", path, source);
+    let mut writer = BufWriter::new(OpenOptions::new().write(true).open(path).map_err(failed)?);
+    write(&mut writer)?;
+    writer.flush().map_err(failed)
+}
+
+fn folder_of(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
+        _ => PathBuf::from("."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Seek, SeekFrom};
+
+    use super::*;
+
+    fn names_in(folder: &Path) -> Vec<String> {
+        let mut names: Vec<_> =
+            std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn writes_a_new_file_and_replaces_an_old_one_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out.csv");
+        write_bytes_atomically(&path, b"a long first version").unwrap();
+        write_bytes_atomically(&path, b"second").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"second");
+        assert_eq!(names_in(folder.path()), ["out.csv"]);
+    }
+
+    #[test]
+    fn the_writer_can_seek_back_to_patch_a_header() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out.bin");
+        write_atomically(&path, |w| {
+            w.write_all(b"____ body").unwrap();
+            w.seek(SeekFrom::Start(0)).unwrap();
+            w.write_all(b"head").unwrap();
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"head body");
+    }
+
+    #[test]
+    fn a_writer_that_fails_midway_leaves_the_old_file_and_no_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out.csv");
+        std::fs::write(&path, "old").unwrap();
+        let result = write_atomically(&path, |w| {
+            w.write_all(&[b'x'; 100_000]).unwrap();
+            Err(Error::Cancelled)
+        });
+        assert!(matches!(result, Err(Error::Cancelled)));
+        assert_eq!(std::fs::read(&path).unwrap(), b"old");
+        assert_eq!(names_in(folder.path()), ["out.csv"]);
+    }
+
+    #[test]
+    fn a_missing_folder_and_a_folder_as_target_are_named_in_the_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let missing = folder.path().join("no such folder").join("out.csv");
+        let message = write_bytes_atomically(&missing, b"x").unwrap_err().to_string();
+        assert!(message.starts_with("cannot write ") && message.contains("out.csv"), "{message}");
+        assert!(!message.contains(".agogic-"), "the temporary name is no use to the user: {message}");
+        let message = write_bytes_atomically(folder.path(), b"x").unwrap_err().to_string();
+        assert!(message.contains("directory"), "{message}");
+        assert!(names_in(folder.path()).is_empty());
+    }
+
+    #[cfg(unix)]
+    mod unix {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+
+        use super::*;
+
+        fn mode(path: &Path) -> u32 {
+            std::fs::metadata(path).unwrap().permissions().mode() & 0o777
+        }
+
+        fn set_mode(path: &Path, mode: u32) {
+            std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+        }
+
+        #[test]
+        fn a_new_file_has_the_permissions_that_any_new_file_has() {
+            let folder = tempfile::tempdir().unwrap();
+            let (ours, usual) = (folder.path().join("ours"), folder.path().join("usual"));
+            std::fs::write(&usual, "").unwrap();
+            write_bytes_atomically(&ours, b"x").unwrap();
+            assert_eq!(mode(&ours), mode(&usual));
+        }
+
+        #[test]
+        fn a_replaced_file_keeps_its_permissions_and_a_link_stays_a_link() {
+            let folder = tempfile::tempdir().unwrap();
+            let (path, link) = (folder.path().join("out"), folder.path().join("link"));
+            std::fs::write(&path, "old").unwrap();
+            set_mode(&path, 0o640);
+            symlink(&path, &link).unwrap();
+            write_bytes_atomically(&link, b"new").unwrap();
+            assert_eq!(std::fs::read(&path).unwrap(), b"new");
+            assert_eq!(mode(&path), 0o640);
+            assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+        }
+
+        #[test]
+        fn a_read_only_file_is_not_replaced() {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("out");
+            std::fs::write(&path, "old").unwrap();
+            set_mode(&path, 0o444);
+            let error = write_bytes_atomically(&path, b"new").unwrap_err();
+            assert!(error.to_string().contains("permission denied"), "{error}");
+            assert_eq!(std::fs::read(&path).unwrap(), b"old");
+        }
+
+        #[test]
+        fn an_unwritable_folder_is_an_error_that_leaves_nothing() {
+            let folder = tempfile::tempdir().unwrap();
+            set_mode(folder.path(), 0o555);
+            let path = folder.path().join("out");
+            let result = write_bytes_atomically(&path, b"x");
+            // The superuser may write anywhere.
+            if std::fs::write(folder.path().join("probe"), "").is_err() {
+                assert!(matches!(result, Err(Error::Io { action: "write", .. })));
+                assert!(!path.exists());
+            }
+            set_mode(folder.path(), 0o755);
+        }
+
+        #[test]
+        fn a_full_disk_is_reported() {
+            let full = Path::new("/dev/full");
+            if full.exists() {
+                let error = write_bytes_atomically(full, b"x").unwrap_err();
+                assert!(error.to_string().contains("cannot write /dev/full"), "{error}");
+            }
+        }
+
+        #[test]
+        fn what_is_not_a_regular_file_is_written_to_directly() {
+            write_bytes_atomically(Path::new("/dev/null"), b"x").unwrap();
+            assert!(!std::fs::metadata("/dev/null").unwrap().is_file());
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! A bidirectional gated recurrent unit of one layer, as a whole-sequence operation with its own backward pass.
+//!
+//! The equations are PyTorch's, with the state `h` zero before the first frame of either direction:
+//!
+//! ```text
+//! r = sigmoid(W_r x + b_r + U_r h + c_r)        z = sigmoid(W_z x + b_z + U_z h + c_z)
+//! n = tanh(W_n x + b_n + r (U_n h + c_n))       h' = (1 - z) n + z h
+//! ```
+//!
+//! Each frame's output is the states of both directions, divided by their common length.
+//!
+//! The input is projected for many frames at once by one matrix product; only the product with the state is done frame
+//! by frame. Sequences of a batch run in parallel and are independent: results are the same for any number of threads
+//! and any company in the batch.
+
+mod backward;
+mod forward;
+mod layout;
+mod normalise;
+#[cfg(test)]
+mod tests;
+
+pub use backward::{Gradients, InputGradient, backward};
+pub use forward::{Trace, encode, encode_recording};
+pub use layout::{Direction, GruShape, ParameterTensor};
+
+use super::real::Real;
+use crate::base::error::{Error, Result};
+
+/// Sequences of equal length.
+#[derive(Debug, Clone, Copy)]
+pub struct Batch<'a, F> {
+    /// `sequences * frames * dim` values; the values of a frame lie together, then the frames of a sequence.
+    pub values: &'a [F],
+    /// Number of sequences.
+    pub sequences: usize,
+    /// Frames of each sequence.
+    pub frames: usize,
+    /// Values per frame.
+    pub dim: usize,
+}
+
+/// The shape of a network with its parameters, in the order of [`GruShape::tensors`].
+#[derive(Debug, Clone, Copy)]
+pub struct GruRef<'a, F> {
+    shape: GruShape,
+    parameters: &'a [F],
+}
+
+impl<'a, F: Real> GruRef<'a, F> {
+    /// Checks that the parameters are as many as the shape asks for.
+    pub fn new(shape: GruShape, parameters: &'a [F]) -> Result<Self> {
+        if parameters.len() != shape.parameter_count() {
+            let allowed = format!("{}, as {} -> 2 x {} asks", shape.parameter_count(), shape.input, shape.hidden);
+            return Err(Error::invalid("number of network parameters", parameters.len(), allowed));
+        }
+        Ok(Self { shape, parameters })
+    }
+
+    /// The shape.
+    pub fn shape(&self) -> GruShape {
+        self.shape
+    }
+
+    fn weights(&self, direction: Direction) -> Weights<'a, F> {
+        let [input, recurrent, input_bias, recurrent_bias] =
+            self.shape.direction_ranges(direction).map(|range| &self.parameters[range]);
+        Weights { shape: self.shape, direction, input, recurrent, input_bias, recurrent_bias }
+    }
+}
+
+/// The parameters of one direction: `input` is 3 hidden x input, `recurrent` 3 hidden x hidden, gates in order r, z, n.
+#[derive(Debug, Clone, Copy)]
+struct Weights<'a, F> {
+    shape: GruShape,
+    direction: Direction,
+    input: &'a [F],
+    recurrent: &'a [F],
+    input_bias: &'a [F],
+    recurrent_bias: &'a [F],
+}
+
+/// Sequences that one task computes together. Fixed, so that sums over tasks do not depend on the number of threads.
+const SEQUENCES_PER_TASK: usize = super::panels::ROWS;
+
+fn check_batch<F>(shape: GruShape, batch: &Batch<'_, F>) -> Result<()> {
+    if batch.dim != shape.input {
+        return Err(Error::invalid(
+            "values per feature frame",
+            batch.dim,
+            format!("{}, as the model was trained", shape.input),
+        ));
+    }
+    let expected = batch.sequences.checked_mul(batch.frames).and_then(|n| n.checked_mul(batch.dim));
+    if expected != Some(batch.values.len()) {
+        let allowed = format!("{} x {} x {}", batch.sequences, batch.frames, batch.dim);
+        return Err(Error::invalid("number of feature values", batch.values.len(), allowed));
+    }
+    Ok(())
+}

@@ -1,0 +1,141 @@
+//! Imports of files made here: safetensors with foreign names, and archives as `torch.save` lays them out.
+
+use std::io::{Cursor, Write};
+
+use proptest::prelude::*;
+use zip::write::SimpleFileOptions;
+
+use super::*;
+use crate::networks::model::Gru;
+
+const SHAPE: GruShape = GruShape { input: 12, hidden: 4 };
+
+/// Python objects as a protocol 2 pickle, written like `torch.save` does.
+#[derive(Default)]
+struct Pickler {
+    bytes: Vec<u8>,
+}
+
+impl Pickler {
+    fn op(&mut self, bytes: &[u8]) -> &mut Self {
+        self.bytes.extend_from_slice(bytes);
+        self
+    }
+
+    fn text(&mut self, text: &str) -> &mut Self {
+        self.op(b"X").op(&(text.len() as u32).to_le_bytes()).op(text.as_bytes())
+    }
+
+    fn int(&mut self, value: usize) -> &mut Self {
+        self.op(b"J").op(&(value as i32).to_le_bytes())
+    }
+
+    fn tensor(&mut self, key: &str, dims: &[usize]) -> &mut Self {
+        let count = dims.iter().product();
+        self.op(b"ctorch._utils\n_rebuild_tensor_v2\n(");
+        self.op(b"(").text("storage").op(b"ctorch\nFloatStorage\n").text(key).text("cpu").int(count).op(b"tQ");
+        self.int(0).op(b"(");
+        for &dim in dims {
+            self.int(dim);
+        }
+        self.op(b"t(");
+        for i in 0..dims.len() {
+            self.int(dims[i + 1..].iter().product());
+        }
+        self.op(b"t\x89ccollections\nOrderedDict\n)RtR")
+    }
+}
+
+fn networks() -> [(&'static str, Gru); 2] {
+    [("backbone_perf", Gru::random(SHAPE, 1)), ("backbone_score", Gru::random(SHAPE, 2))]
+}
+
+/// A Lightning checkpoint of the paper's code.
+fn checkpoint() -> Vec<u8> {
+    let mut pickler = Pickler::default();
+    let mut data: Vec<Vec<u8>> = Vec::new();
+    pickler.op(b"\x80\x02}q\x00(").text("epoch").op(b"K\x13");
+    pickler.text("state_dict").op(b"ccollections\nOrderedDict\nq\x01)Rq\x02(");
+    for (prefix, network) in networks() {
+        for tensor in SHAPE.tensors() {
+            pickler.text(&format!("{prefix}.{}", tensor.name)).tensor(&data.len().to_string(), &tensor.dims);
+            data.push(network.parameters()[tensor.range].iter().flat_map(|v| v.to_le_bytes()).collect());
+        }
+    }
+    pickler.op(b"u").text("hyper_parameters").op(b"}(").text("reg_wt").op(b"G").op(&0.08_f64.to_be_bytes()).op(b"u");
+    pickler.op(b"u.");
+    let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    let options = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+    zip.start_file("archive/data.pkl", options).unwrap();
+    zip.write_all(&pickler.bytes).unwrap();
+    for (key, data) in data.iter().enumerate() {
+        zip.start_file(format!("archive/data/{key}"), options).unwrap();
+        zip.write_all(data).unwrap();
+    }
+    zip.finish().unwrap().into_inner()
+}
+
+fn import_bytes(bytes: &[u8]) -> Result<Extractor> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("best.ckpt");
+    std::fs::write(&path, bytes).unwrap();
+    import(&path)
+}
+
+#[test]
+fn a_lightning_checkpoint_of_the_papers_code_is_imported() {
+    let imported = import_bytes(&checkpoint()).unwrap();
+    let [(_, performance), (_, score)] = networks();
+    assert_eq!(imported.performance, performance);
+    assert_eq!(imported.score, score);
+    assert_eq!(imported.card.features, FeatureKind::Chroma);
+    assert_eq!((imported.card.lambda, imported.card.hop, imported.card.output_dim), (0.08, 1024, 8));
+    assert_eq!(imported.card.training["imported_from"], "best.ckpt");
+}
+
+#[test]
+fn an_imported_model_can_be_saved_and_loaded() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("imported.safetensors");
+    let imported = import_bytes(&checkpoint()).unwrap();
+    weights::save(&imported, &path).unwrap();
+    assert_eq!(weights::load(&path).unwrap().score, imported.score);
+    // The weights alone, without the card, are a file with PyTorch's names.
+    assert_eq!(import(&path).unwrap().performance, imported.performance);
+}
+
+#[test]
+fn files_that_are_no_checkpoint_are_named_with_the_cause() {
+    for bytes in [&b""[..], b"PK\x03\x04", b"PK\x03\x04 and nothing that follows", b"no model at all"] {
+        let message = import_bytes(bytes).unwrap_err().to_string();
+        assert!(message.contains("best.ckpt: is no sound"), "{message}");
+    }
+}
+
+#[test]
+fn a_missing_side_is_named() {
+    let arrays = NamedArrays::from([("net.perf.weight_ih_l0".to_owned(), (vec![12, 12], vec![0.0; 144]))]);
+    assert_eq!(prefix(Path::new("x"), &arrays, Side::Performance).unwrap(), "net.perf.");
+    let message = prefix(Path::new("x"), &arrays, Side::Score).unwrap_err().to_string();
+    assert!(message.contains("no GRU for the score"), "{message}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn damaged_checkpoints_never_panic(at in 0_usize..1 << 16, value: u8, cut in 0_usize..1 << 16) {
+        let mut bytes = checkpoint();
+        let length = bytes.len();
+        bytes[at % length] = value;
+        bytes.truncate(length - if cut % 2 == 0 { 0 } else { cut % length });
+        if checkpoint_file::is_checkpoint(&bytes) {
+            drop(checkpoint_file::read(Path::new("x"), &bytes));
+        }
+    }
+
+    #[test]
+    fn arbitrary_pickles_never_panic(bytes: Vec<u8>) {
+        drop(crate::networks::pickle::parse(&bytes));
+    }
+}

@@ -1,0 +1,27 @@
+//! Learned features: a recurrent network for each side, whose weights come from a model file.
+
+mod autograd;
+mod card;
+mod checkpoint_file;
+mod device;
+pub mod ear;
+pub mod gru;
+mod import;
+mod matrix;
+mod model;
+mod panels;
+mod pickle;
+mod real;
+mod shipped;
+mod simd;
+mod tensor_gru;
+pub mod weights;
+
+pub use autograd::encode_tensor;
+pub use card::ModelCard;
+pub use device::DeviceChoice;
+pub use import::import;
+pub(crate) use matrix::MatrixRef;
+pub use model::{Extractor, Gru, Side};
+pub use real::Real;
+pub use shipped::{open_model, shipped_cards};

@@ -1,0 +1,67 @@
+//! From a gradient on local costs to a gradient on the features behind them.
+
+use crate::base::error::{Error, Result};
+use crate::warping::Signal;
+use crate::warping::cost::{Banded, Matrix, Real, multiply, row_blocks, union_columns};
+
+/// Gradients with respect to both signals' values, row-major as they are.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FeatureGradient<T = f32> {
+    /// One row per score frame.
+    pub score: Vec<T>,
+    /// One row per performance frame.
+    pub performance: Vec<T>,
+}
+
+/// Chains a gradient `G` on the costs `‖x_i − y_j‖²` to the features: `dx_i = 2 Σ_j G_ij (x_i − y_j)`, and likewise for y.
+pub fn squared_euclidean_gradient<T: Real>(
+    score: &Signal<'_, T>,
+    performance: &Signal<'_, T>,
+    cost_gradient: &Banded<f64>,
+) -> Result<FeatureGradient<T>> {
+    let (band, dim) = (cost_gradient.band(), score.dim());
+    if (band.rows(), band.columns()) != (score.frames(), performance.frames()) || dim != performance.dim() {
+        let size = format!("{} x {}", band.rows(), band.columns());
+        let allowed = format!("{} x {}, with frames of equal size", score.frames(), performance.frames());
+        return Err(Error::invalid("size of the cost gradient", size, allowed));
+    }
+    let mut score_gradient = vec![T::default(); score.values().len()];
+    let mut performance_gradient = vec![T::default(); performance.values().len()];
+    let mut column_sums = vec![0.0; band.columns()];
+    let mut block = Vec::new();
+    for rows in row_blocks(band) {
+        let columns = union_columns(band, &rows);
+        block.clear();
+        block.resize(rows.len() * columns.len(), T::default());
+        for (row, cells) in rows.clone().zip(block.chunks_exact_mut(columns.len())) {
+            let range = band.row(row);
+            let inside = &mut cells[range.start - columns.start..range.end - columns.start];
+            for ((cell, sum), &value) in inside.iter_mut().zip(&mut column_sums[range]).zip(cost_gradient.row(row)) {
+                *cell = T::from_f64(value);
+                *sum += value;
+            }
+        }
+        let gradients = Matrix::new(&block, columns.len());
+        let row_values = rows.start * dim..rows.end * dim;
+        let column_values = columns.start * dim..columns.end * dim;
+        let x = Matrix::new(&score.values()[row_values.clone()], dim);
+        let y = Matrix::new(&performance.values()[column_values.clone()], dim);
+        multiply(-2.0, gradients, y, 0.0, &mut score_gradient[row_values]);
+        multiply(-2.0, gradients.transposed(), x, 1.0, &mut performance_gradient[column_values]);
+    }
+    let row_sums: Vec<f64> = (0..band.rows()).map(|row| cost_gradient.row(row).iter().sum()).collect();
+    add_own_share(&mut score_gradient, score, &row_sums);
+    add_own_share(&mut performance_gradient, performance, &column_sums);
+    Ok(FeatureGradient { score: score_gradient, performance: performance_gradient })
+}
+
+/// Adds `2 sum_i x_i` to each frame.
+fn add_own_share<T: Real>(gradient: &mut [T], signal: &Signal<'_, T>, sums: &[f64]) {
+    let dim = signal.dim();
+    let frames = gradient.chunks_exact_mut(dim).zip(signal.values().chunks_exact(dim));
+    for ((gradient, values), sum) in frames.zip(sums) {
+        for (gradient, &value) in gradient.iter_mut().zip(values) {
+            *gradient = T::from_f64((*gradient).into() + 2.0 * sum * value.into());
+        }
+    }
+}

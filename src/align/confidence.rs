@@ -2,6 +2,7 @@
 
 use crate::align::onsets::Placed;
 use crate::align::start::Start;
+use crate::base::percent::percent;
 use crate::score::Score;
 
 /// The verdict on an alignment.
@@ -29,8 +30,8 @@ pub(super) fn judge(start: &Start, score: &Score, placed: Option<&Placed>) -> Ju
     let mut warnings = Vec::new();
     if confidence < DOUBTFUL {
         warnings.push(format!(
-            "low confidence ({:.0} %): the recording and the score may not belong together",
-            100.0 * confidence
+            "low confidence ({}): the recording and the score may not belong together",
+            percent(confidence)
         ));
     }
     if start.covered_s.0 - score.first_onset_s() > MISSING_S {

@@ -3,4 +3,6 @@
 pub mod atomic_file;
 pub mod error;
 pub mod job;
+pub mod percent;
+mod stream_file;
 pub mod time;

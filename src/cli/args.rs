@@ -9,11 +9,11 @@ use crate::align::settings::{AlignerKind, Anchor, FeatureKind, Refinement, Setti
 use crate::base::error::{Error, Result};
 use crate::export::Format;
 use crate::networks::open_model;
+use crate::networks::weights::card_path;
 
 /// Align a recording of a performance with its score.
 #[derive(Debug, Parser)]
 #[command(name = "agogic", version, about, max_term_width = 100)]
-#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 #[command(
     after_help = "Without a command the window opens: `agogic`, `agogic AUDIO SCORE`, `agogic SESSION.agogic`.\nExit codes: 0 \
                   done, 1 failed, 2 wrong usage, 130 cancelled."
@@ -33,6 +33,14 @@ pub struct Cli {
 impl Cli {
     /// The files to open in the window. A word that is neither a command nor a file is most likely a mistyped command.
     pub fn files(&self) -> Result<Vec<PathBuf>> {
+        if let (Some(_), Some(file)) = (&self.command, self.files.first()) {
+            let allowed = "behind the command, or without one to open it in the window";
+            return Err(Error::invalid(
+                "the place of the argument",
+                format!("\"{}\" before a command", file.display()),
+                allowed,
+            ));
+        }
         match self.files.iter().find(|path| !path.exists()) {
             None => Ok(self.files.clone()),
             Some(missing) => Err(Error::invalid(
@@ -305,6 +313,13 @@ impl WritingArgs {
 }
 
 impl SettingsArgs {
+    /// The files that are read because of these settings.
+    pub fn inputs(&self) -> Vec<PathBuf> {
+        let model = Path::new(&self.extractor);
+        let model = model.is_file().then(|| [model.with_extension("safetensors"), card_path(model)]);
+        self.soundfont.iter().cloned().chain(model.into_iter().flatten()).collect()
+    }
+
     /// The settings that were typed, checked.
     pub fn settings(&self) -> Result<Settings> {
         let extractor = (self.extractor != "none").then(|| self.extractor.clone());

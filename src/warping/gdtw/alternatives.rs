@@ -8,7 +8,7 @@ use crate::base::job::JobContext;
 
 use super::pieces::Side;
 use super::problem::Problem;
-use super::real::Real;
+use crate::base::number::Real;
 
 /// Knots between two looks at cancellation.
 const KNOTS_PER_CHECK: usize = 256;

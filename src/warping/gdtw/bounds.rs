@@ -3,7 +3,7 @@
 use crate::base::error::{Error, Result};
 
 use super::problem::Problem;
-use super::real::Real;
+use crate::base::number::Real;
 
 /// Contradictions smaller than this share of the time span are rounding, not conflict.
 const SLACK: f64 = 1e-10;

@@ -10,7 +10,7 @@ use crate::warping::Signal;
 
 use super::bounds::Reach;
 use super::problem::{EdgeCost, NodeCost, Penalty, Problem};
-use super::real::Real;
+use crate::base::number::Real;
 
 /// Owns what a coarse [`Problem`] borrows.
 #[derive(Debug)]
@@ -135,7 +135,7 @@ pub(super) fn averaged<T: Real>(
                 shares[to] += share;
                 let sum = &mut sums[to * dim..(to + 1) * dim];
                 for (s, &v) in sum.iter_mut().zip(signal.frame(i)) {
-                    let value: f64 = v.into();
+                    let value: f64 = v.to_f64();
                     *s += (share * value) as f32;
                 }
             }
@@ -148,7 +148,7 @@ pub(super) fn averaged<T: Real>(
             // Frames far apart may leave a triangle empty: the nearest frame stands for it.
             let nearest = times.partition_point(|&t| t < at[k]).min(times.len() - 1);
             let frame = signal.frame(nearest);
-            sum.iter_mut().zip(frame).for_each(|(s, &v)| *s = Into::<f64>::into(v) as f32);
+            sum.iter_mut().zip(frame).for_each(|(s, &v)| *s = v.to_f64() as f32);
         }
     }
     (sums, totals)

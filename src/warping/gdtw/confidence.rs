@@ -15,7 +15,7 @@ use crate::base::job::JobContext;
 use super::alternatives::{Displacements, margins};
 use super::pieces::Side;
 use super::problem::Problem;
-use super::real::Real;
+use crate::base::number::Real;
 
 /// How sure one knot is.
 #[derive(Debug, Clone, Copy, PartialEq)]

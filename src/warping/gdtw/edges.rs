@@ -1,7 +1,7 @@
 //! Edge costs in f64: value and derivatives of one segment's cost in its advance `d = φ_{i+1} − φ_i`.
 
 use super::problem::{EdgeCost, Problem};
-use super::real::Real;
+use crate::base::number::Real;
 
 /// A segment's cost at one advance.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -9,8 +9,8 @@ use super::grid::KnotGrid;
 use super::kernels::{self, RowSource};
 use super::pieces::{Side, frame_at, neighbours};
 use super::problem::{NodeCost, Penalty, Problem};
-use super::real::Real;
 use super::table::{CostTable, Interpolation};
+use crate::base::number::Real;
 
 /// Knots that share one range of frames, that of their common band.
 const KNOTS_PER_BLOCK: usize = 64;
@@ -176,7 +176,7 @@ fn absolute_row<T: Real>(x: &[T], y: &Signal<'_, T>, grid: &KnotGrid, weight: f6
 fn table_row<T: Real>(table: &CostTable<T>, knot: usize, grid: &KnotGrid, out: &mut [f32]) {
     let row = table.row(knot);
     let start = table.span(knot).0;
-    let at = |k: usize| -> f64 { row[k].into() };
+    let at = |k: usize| -> f64 { row[k].to_f64() };
     if row.len() == 1 {
         out.fill(at(0) as f32);
         return;

@@ -14,10 +14,10 @@ use crate::base::error::{Error, Result};
 use super::blocks::{BlockSystem, Hessian};
 use super::pieces::Side;
 use super::problem::Problem;
-use super::real::Real;
 use super::sensitivity::{self, EdgeGradient, NodeGradient, Sides};
 use super::solve::Solution;
 use super::stationarity::{KnotState, SegmentState, runs};
+use crate::base::number::Real;
 
 /// Gradient of a loss with respect to the parts of a [`Problem`].
 #[derive(Debug, Clone, PartialEq)]

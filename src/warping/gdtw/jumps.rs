@@ -16,7 +16,7 @@ use crate::warping::Signal;
 use crate::warping::cost::{Band, LocalCost, local_cost};
 
 use super::coarsen::averaged;
-use super::real::Real;
+use crate::base::number::Real;
 use search::{Edges, Ends, Jump, STEPS_PER_FRAME, Stray, cheapest};
 pub use structure::{JumpTaken, Section, Structure, Unfolded};
 

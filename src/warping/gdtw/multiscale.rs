@@ -11,8 +11,8 @@ use super::band::{WideningBand, solve_in_band};
 use super::coarsen::Level;
 use super::options::SolveOptions;
 use super::problem::{NodeCost, Problem};
-use super::real::Real;
 use super::solve::{Solution, Workspace, solve};
+use crate::base::number::Real;
 
 /// A problem with fewer knots is not made coarser: nothing of its shape would be left.
 const FEWEST_KNOTS: usize = 64;

@@ -7,8 +7,8 @@ use crate::warping::Signal;
 
 use super::pieces::{Side, frame_at};
 use super::problem::{EdgeCost, NodeCost, Problem};
-use super::real::Real;
 use super::table::CostTable;
+use crate::base::number::Real;
 
 /// Where the end knots of a stretch are held; `None` leaves an end to the bounds of its problem.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

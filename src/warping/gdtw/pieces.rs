@@ -4,8 +4,8 @@ use crate::warping::Signal;
 
 use super::kernels;
 use super::problem::{NodeCost, Penalty, Problem};
-use super::real::Real;
 use super::table::{CostTable, Interpolation};
+use crate::base::number::Real;
 
 /// On which side of a point to look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,7 +124,7 @@ fn absolute_piece<T: Real>(x: &[T], y: &Signal<'_, T>, k: usize, weight: f64, at
     let (mut lo, mut hi) = (start, end);
     let (mut value, mut slope) = (0.0, 0.0);
     for ((&x, &y0), &y1) in x.iter().zip(y.frame(k)).zip(y.frame(k + 1)) {
-        let (x, y0, y1): (f64, f64, f64) = (x.into(), y0.into(), y1.into());
+        let (x, y0, y1): (f64, f64, f64) = (x.to_f64(), y0.to_f64(), y1.to_f64());
         let rate = (y1 - y0) / h;
         let mut r = x - y0;
         if rate != 0.0 {
@@ -151,11 +151,11 @@ fn linear_piece<T: Real>(table: &CostTable<T>, knot: usize, at: f64, side: Side)
     let row = table.row(knot);
     let (start, _) = table.span(knot);
     if row.len() == 1 {
-        return constant_piece(start, row[0].into());
+        return constant_piece(start, row[0].to_f64());
     }
     let time = |k: usize| start + k as f64 * table.step();
     let k = cell(row.len() - 2, (at - start) / table.step(), |k| (time(k), time(k + 1)), at, side);
-    let (v0, v1): (f64, f64) = (row[k].into(), row[k + 1].into());
+    let (v0, v1): (f64, f64) = (row[k].to_f64(), row[k + 1].to_f64());
     let coefficients = [v0, (v1 - v0) / table.step(), 0.0];
     let (lo, hi) = (time(k), time(k + 1));
     Piece { lo, hi, index: k, origin: lo, coefficients, weight: 1.0, delta: f64::INFINITY }
@@ -165,7 +165,7 @@ fn parabolic_piece<T: Real>(table: &CostTable<T>, knot: usize, at: f64, side: Si
     let row = table.row(knot);
     let (start, end) = table.span(knot);
     if row.len() == 1 {
-        return constant_piece(start, row[0].into());
+        return constant_piece(start, row[0].to_f64());
     }
     let step = table.step();
     let top = row.len() - 1;
@@ -192,7 +192,7 @@ fn parabolic_piece<T: Real>(table: &CostTable<T>, knot: usize, at: f64, side: Si
 
 /// A cost and its neighbours; beyond the ends the row goes on as a straight line.
 pub(super) fn neighbours<T: Real>(row: &[T], k: usize) -> [f64; 3] {
-    let at = |k: usize| -> f64 { row[k].into() };
+    let at = |k: usize| -> f64 { row[k].to_f64() };
     let here = at(k);
     let top = row.len() - 1;
     match (k == 0, k == top) {

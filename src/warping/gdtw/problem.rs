@@ -3,8 +3,8 @@
 use crate::base::error::{Error, Result};
 use crate::warping::Signal;
 
-use super::real::Real;
 use super::table::CostTable;
+use crate::base::number::Real;
 
 /// How a feature difference `r = x_i − y(φ_i)` is penalised.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

@@ -16,8 +16,8 @@ use super::newton::{self, NewtonScratch};
 use super::options::SolveOptions;
 use super::part::{Held, with_part};
 use super::problem::Problem;
-use super::real::Real;
 use super::solve::{Solution, Workspace, solve};
+use crate::base::number::Real;
 
 /// Settings of [`resolve`].
 #[derive(Debug, Clone, PartialEq)]

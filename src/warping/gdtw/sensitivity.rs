@@ -3,9 +3,9 @@
 use super::edges::huber;
 use super::pieces::Piece;
 use super::problem::{EdgeCost, NodeCost, Penalty, Problem};
-use super::real::Real;
 use super::stationarity::KnotState;
 use super::table::{CostTable, Interpolation};
+use crate::base::number::Real;
 
 use crate::warping::Signal;
 
@@ -132,7 +132,7 @@ struct FeatureGradient<T> {
 }
 
 fn add<T: Real>(to: &mut T, value: f64) {
-    *to = T::from_f64((*to).into() + value);
+    *to = T::from_f64((*to).to_f64() + value);
 }
 
 impl<T: Real> FeatureGradient<T> {
@@ -150,7 +150,7 @@ impl<T: Real> FeatureGradient<T> {
         let (psi, psi_slope) = piece.penalty_slope(at);
         let (xs, y0, y1) = (x.frame(knot), y.frame(k), y.frame(k + 1));
         let vector = |c: usize| -> (f64, f64) {
-            let (x, y0, y1): (f64, f64, f64) = (xs[c].into(), y0[c].into(), y1[c].into());
+            let (x, y0, y1): (f64, f64, f64) = (xs[c].to_f64(), y0[c].to_f64(), y1[c].to_f64());
             (x - y0 - a * (y1 - y0), (y1 - y0) / h)
         };
         let q_slope = if psi_slope == 0.0 {
@@ -176,7 +176,7 @@ impl<T: Real> FeatureGradient<T> {
         let (xs, y0, y1) = (x.frame(knot), y.frame(k), y.frame(k + 1));
         let (_, g0, g1) = self.parts(knot, k, xs.len());
         for c in 0..xs.len() {
-            let (x, y0, y1): (f64, f64, f64) = (xs[c].into(), y0[c].into(), y1[c].into());
+            let (x, y0, y1): (f64, f64, f64) = (xs[c].to_f64(), y0[c].to_f64(), y1[c].to_f64());
             let r = x - y0 - a * (y1 - y0);
             let value = if r == 0.0 { 0.0 } else { u * r.signum() / h };
             add(&mut g0[c], -value);
@@ -193,11 +193,11 @@ impl<T: Real> FeatureGradient<T> {
         let a = (at - start) / h;
         let (xs, y0, y1) = (x.frame(knot), y.frame(k), y.frame(k + 1));
         let miss = |c: usize| -> f64 {
-            let (x, y0, y1): (f64, f64, f64) = (xs[c].into(), y0[c].into(), y1[c].into());
+            let (x, y0, y1): (f64, f64, f64) = (xs[c].to_f64(), y0[c].to_f64(), y1[c].to_f64());
             if y1 == y0 { f64::INFINITY } else { ((x - y0) / (y1 - y0) - a).abs() }
         };
         let Some(c) = (0..xs.len()).min_by(|&i, &j| miss(i).total_cmp(&miss(j))) else { return };
-        let (y0, y1): (f64, f64) = (y0[c].into(), y1[c].into());
+        let (y0, y1): (f64, f64) = (y0[c].to_f64(), y1[c].to_f64());
         let value = pin * h / (y1 - y0);
         let (gx, g0, g1) = self.parts(knot, k, xs.len());
         add(&mut gx[c], value);

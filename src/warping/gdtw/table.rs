@@ -2,7 +2,7 @@
 
 use crate::base::error::{Error, Result};
 
-use super::real::Real;
+use crate::base::number::Real;
 
 /// How a row of costs is read between its grid points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -43,8 +43,8 @@ impl<T: Real> CostTable<T> {
         if costs.is_empty() {
             return Err(Error::invalid(format!("cost row {}", self.rows()), "empty", "one cost or more"));
         }
-        if let Some(k) = costs.iter().position(|&c| !c.into().is_finite()) {
-            return Err(Error::invalid(format!("cost {k} of row {}", self.rows()), costs[k].into(), "finite"));
+        if let Some(k) = costs.iter().position(|&c| !c.to_f64().is_finite()) {
+            return Err(Error::invalid(format!("cost {k} of row {}", self.rows()), costs[k].to_f64(), "finite"));
         }
         self.first.push(first);
         self.costs.extend_from_slice(costs);
@@ -62,7 +62,7 @@ impl<T: Real> CostTable<T> {
             let first = self.first[row];
             let range = self.offsets[row]..self.offsets[row + 1];
             for (k, cost) in self.costs[range].iter_mut().enumerate() {
-                *cost = T::from_f64((*cost).into() + sign * cumulative(first + k));
+                *cost = T::from_f64((*cost).to_f64() + sign * cumulative(first + k));
             }
         }
     }
@@ -123,8 +123,8 @@ impl<T: Real> CostTable<T> {
         if self.rows() != knots {
             return Err(Error::invalid("number of cost rows", self.rows(), format!("one per knot: {knots}")));
         }
-        match self.costs.iter().position(|&c| !c.into().is_finite()) {
-            Some(k) => Err(Error::invalid(format!("node cost {k}"), self.costs[k].into(), "finite")),
+        match self.costs.iter().position(|&c| !c.to_f64().is_finite()) {
+            Some(k) => Err(Error::invalid(format!("node cost {k}"), self.costs[k].to_f64(), "finite")),
             None => Ok(()),
         }
     }

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
+use crate::base::number::Real;
 use crate::warping::Signal;
 use crate::warping::test_noise::unit_noise;
 

@@ -7,7 +7,8 @@ use super::check;
 use super::forward::{record_tangent, with_tape};
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
-use crate::warping::cost::{Band, Banded, Real};
+use crate::base::number::Real;
+use crate::warping::cost::{Band, Banded};
 use crate::warping::diagonals::Diagonals;
 
 /// Parameters of [`dilate`]. The defaults are those of the published comparison.

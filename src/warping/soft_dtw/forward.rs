@@ -5,9 +5,10 @@ use std::cell::Cell;
 use super::scaled::{ZERO_EXPONENT, exp2_parts, greater, power_of_two, split};
 use crate::base::error::Result;
 use crate::base::job::JobContext;
-use crate::warping::cost::{Banded, Real};
+use crate::base::number::Real;
+use crate::base::simd::vectorised;
+use crate::warping::cost::Banded;
 use crate::warping::diagonals::{DiagonalReader, Diagonals};
-use crate::warping::simd::vectorised;
 
 /// What a forward pass leaves for a backward one, in anti-diagonal order.
 ///

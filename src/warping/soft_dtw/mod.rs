@@ -23,10 +23,11 @@ use rayon::prelude::*;
 pub use dilate::{Dilate, DilateParams, dilate, dilate_batch, temporal_penalty};
 pub use features::{FeatureGradient, squared_euclidean_gradient};
 
-use super::cost::{Banded, Real};
+use super::cost::Banded;
 use super::diagonals::Diagonals;
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
+use crate::base::number::Real;
 
 /// The largest `|cost| / γ` that is accepted: beyond it nothing is soft and doubles cannot hold the differences.
 const MAX_RATIO: f64 = 1e9;
@@ -68,7 +69,7 @@ fn check<T: Real>(cost: &Banded<T>, gamma: f64) -> Result<()> {
     if !(gamma.is_finite() && gamma > 0.0) {
         return Err(Error::invalid("gamma of soft-DTW", gamma, "finite and greater than 0"));
     }
-    let largest = cost.values().iter().fold(0.0, |largest, &value| scaled::greater(value.into().abs(), largest));
+    let largest = cost.values().iter().fold(0.0, |largest, &value| scaled::greater(value.to_f64().abs(), largest));
     if largest > gamma * MAX_RATIO {
         let allowed = format!("at least {:e} for costs up to {largest:e}", largest / MAX_RATIO);
         return Err(Error::invalid("gamma of soft-DTW", gamma, allowed));

@@ -5,9 +5,9 @@ use std::ops::Range;
 use crate::base::error::Result;
 use crate::warping::Signal;
 
-use super::super::real::Real;
 use super::JumpOption;
 use super::search::Path;
+use crate::base::number::Real;
 
 /// A stretch of the score that was played without a jump.
 #[derive(Debug, Clone, PartialEq)]

@@ -10,8 +10,7 @@ use crate::base::number::Real;
 use crate::learning::{SliceTruth, WarpLoss, warp_loss};
 use crate::networks::ear::{Activations, CHANNELS, CONTEXT, OnsetNetwork};
 use crate::warping::gdtw::{
-    CostTable, EdgeCost, FirstGrid, Interpolation, NodeCost, NodeGradient, Problem, SolveOptions, Workspace, gradient,
-    solve,
+    CostTable, EdgeCost, FirstGrid, NodeCost, NodeGradient, Problem, SolveOptions, Workspace, gradient, solve,
 };
 
 /// Chords that are placed together.
@@ -90,7 +89,7 @@ fn listen<T: Real>(
     let step = Evidence::step_s();
     let last = sound.evidence.frames() - 1;
     let frame_of = |time: f64| ((time / step).max(0.0) as usize).min(last);
-    let mut table = CostTable::new(0.0, step, Interpolation::Parabolic)?;
+    let mut table = CostTable::new(0.0, step)?;
     let mut voices = Vec::new();
     for (chord, (pattern, centre)) in patterns.iter().zip(centre).enumerate() {
         let (low, high) = (frame_of(centre - REACH_S), frame_of(centre + REACH_S));

@@ -24,6 +24,7 @@ impl<T: Real> Banded<T> {
     }
 
     /// A full matrix from its rows.
+    #[cfg(test)]
     pub fn dense(rows: usize, columns: usize, values: Vec<T>) -> Result<Self> {
         Self::new(Band::full(rows, columns)?, values)
     }

@@ -67,7 +67,7 @@ pub fn smoothed_gradient<T: Real>(
         return Err(Error::invalid("width of rounded kinks", width, "0 or above, in seconds"));
     }
     let mut local = Local::new(problem, &solution.phi);
-    if width > 0.0 && !problem.nodes.is_absolute() {
+    if width > 0.0 {
         local.round_kinks(problem, solution, width);
     }
     let held = Held::new(solution, &local);
@@ -76,7 +76,7 @@ pub fn smoothed_gradient<T: Real>(
     // Which of two equal limits the objective pushes against: the sign of its own multiplier says.
     let (push_ties, push_pins) = held.multipliers(&local.descent);
     let mut result = Gradient {
-        nodes: sensitivity::nodes(problem, &local.sides, &solution.phi, &adjoint, &pins, &solution.knots),
+        nodes: sensitivity::nodes(problem, &local.sides, &solution.phi, &adjoint),
         edges: sensitivity::edges(problem, &solution.phi, &adjoint),
         slope_min: vec![0.0; m - 1],
         slope_max: vec![0.0; m - 1],

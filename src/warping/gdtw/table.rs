@@ -1,21 +1,12 @@
 //! Node costs given directly: one row of costs per knot on a shared uniform time grid, stored as a band.
 
 use crate::base::error::{Error, Result};
-
 use crate::base::number::Real;
 
-/// How a row of costs is read between its grid points.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Interpolation {
-    /// Straight lines: exact on the grid, so the best time of a knot is mostly a grid point.
-    Linear,
-    /// A smooth curve whose derivative is that of the parabola through the three nearest costs (a quadratic spline with
-    /// the costs as control points): the best time of a knot is the vertex of the parabola round a dip, between grid points.
-    #[default]
-    Parabolic,
-}
-
 /// Banded node costs: knot `i` may lie at `origin + k·step` for `k` in `first[i] .. first[i] + row length`.
+///
+/// Between grid points a row is a smooth curve whose derivative is that of the parabola through the three nearest costs (a
+/// quadratic spline with the costs as control points): the best time of a knot is the vertex of the parabola round a dip.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CostTable<T: Real = f32> {
     origin: f64,
@@ -23,19 +14,18 @@ pub struct CostTable<T: Real = f32> {
     first: Vec<usize>,
     offsets: Vec<usize>,
     costs: Vec<T>,
-    interpolation: Interpolation,
 }
 
 impl<T: Real> CostTable<T> {
     /// An empty table; add one row per knot.
-    pub fn new(origin: f64, step: f64, interpolation: Interpolation) -> Result<Self> {
+    pub fn new(origin: f64, step: f64) -> Result<Self> {
         if !origin.is_finite() {
             return Err(Error::invalid("origin of the cost grid", origin, "finite"));
         }
         if !(step.is_finite() && step > 0.0) {
             return Err(Error::invalid("step of the cost grid", step, "finite and above 0"));
         }
-        Ok(Self { origin, step, first: Vec::new(), offsets: vec![0], costs: Vec::new(), interpolation })
+        Ok(Self { origin, step, first: Vec::new(), offsets: vec![0], costs: Vec::new() })
     }
 
     /// Adds the row of the next knot, starting at grid index `first`.
@@ -82,11 +72,6 @@ impl<T: Real> CostTable<T> {
         self.step
     }
 
-    /// How rows are read between grid points.
-    pub fn interpolation(&self) -> Interpolation {
-        self.interpolation
-    }
-
     /// Grid index of the first cost of a row.
     pub fn first(&self, row: usize) -> usize {
         self.first[row]
@@ -105,11 +90,6 @@ impl<T: Real> CostTable<T> {
     /// All costs, row after row.
     pub fn costs(&self) -> &[T] {
         &self.costs
-    }
-
-    /// All costs, to be changed in place.
-    pub fn costs_mut(&mut self) -> &mut [T] {
-        &mut self.costs
     }
 
     /// First and last time of a row.
@@ -136,7 +116,7 @@ mod tests {
 
     #[test]
     fn rows_are_checked_and_found_again() {
-        let mut table = CostTable::<f32>::new(1.0, 0.5, Interpolation::Linear).unwrap();
+        let mut table = CostTable::<f32>::new(1.0, 0.5).unwrap();
         table.push_row(2, &[1.0, 2.0, 3.0]).unwrap();
         table.push_row(4, &[5.0]).unwrap();
         assert_eq!(table.span(0), (2.0, 3.0));
@@ -145,12 +125,12 @@ mod tests {
         assert!(table.push_row(0, &[]).is_err());
         assert!(table.push_row(0, &[f32::NAN]).is_err());
         assert!(table.validate(3).is_err());
-        assert!(CostTable::<f32>::new(0.0, 0.0, Interpolation::Linear).is_err());
+        assert!(CostTable::<f32>::new(0.0, 0.0).is_err());
     }
 
     #[test]
     fn a_segment_integral_is_the_difference_of_cumulative_sums() {
-        let mut table = CostTable::<f64>::new(0.0, 1.0, Interpolation::Linear).unwrap();
+        let mut table = CostTable::<f64>::new(0.0, 1.0).unwrap();
         table.push_row(0, &[0.0; 4]).unwrap();
         table.push_row(2, &[0.0; 4]).unwrap();
         table.add_segment_integral(0, |k| (k * k) as f64);

@@ -49,15 +49,6 @@ pub(super) fn with_tape<R>(work: impl FnOnce(&mut Tape) -> R) -> R {
     result
 }
 
-/// The value alone; memory for three anti-diagonals.
-pub(super) fn value<T: Real>(ctx: &JobContext, cost: &Banded<T>, gamma: f64, diagonals: &Diagonals) -> Result<f64> {
-    let longest = diagonals.longest();
-    let (mut score, mut performance) = (vec![0.0; longest], vec![0.0; longest]);
-    run(ctx, cost, gamma, diagonals, |_, cells, relax| {
-        relax(&mut score[..cells], &mut performance[..cells]);
-    })
-}
-
 /// The value, with step probabilities written to `tape`.
 pub(super) fn record<T: Real>(
     ctx: &JobContext,

@@ -18,9 +18,7 @@ mod features;
 mod forward;
 mod scaled;
 
-use rayon::prelude::*;
-
-pub use dilate::{Dilate, DilateParams, dilate, dilate_batch, temporal_penalty};
+pub use dilate::{Dilate, DilateParams, dilate, temporal_penalty};
 pub use features::{FeatureGradient, squared_euclidean_gradient};
 
 use super::cost::Banded;
@@ -41,12 +39,6 @@ pub struct SoftDtw {
     pub expected_path: Banded<f64>,
 }
 
-/// The soft-DTW discrepancy alone.
-pub fn soft_dtw_value<T: Real>(ctx: &JobContext, cost: &Banded<T>, gamma: f64) -> Result<f64> {
-    check(cost, gamma)?;
-    forward::value(ctx, cost, gamma, &Diagonals::new(cost.band()))
-}
-
 /// The soft-DTW discrepancy and the expected path.
 pub fn soft_dtw<T: Real>(ctx: &JobContext, cost: &Banded<T>, gamma: f64) -> Result<SoftDtw> {
     check(cost, gamma)?;
@@ -56,12 +48,6 @@ pub fn soft_dtw<T: Real>(ctx: &JobContext, cost: &Banded<T>, gamma: f64) -> Resu
         let expected_path = backward::expected_path(ctx, cost.band(), &diagonals, tape)?;
         Ok(SoftDtw { value, expected_path })
     })
-}
-
-/// [`soft_dtw`] of many matrices, in parallel; results are in order and do not depend on the number of threads.
-pub fn soft_dtw_batch<T: Real>(ctx: &JobContext, costs: &[Banded<T>], gamma: f64) -> Result<Vec<SoftDtw>> {
-    let ctx = ctx.quiet();
-    costs.par_iter().map(|cost| soft_dtw(&ctx, cost, gamma)).collect()
 }
 
 /// Rejects a γ that is not positive, or so small against the costs that sums over paths lose their meaning.

@@ -87,19 +87,6 @@ vectorised! {
     }
 }
 
-vectorised! {
-    /// `Σ |x − (1 − a)·y0 − a·y1|` over the coordinates.
-    pub(in crate::warping::gdtw) fn absolute_distance<T: Real>(x: &[T], y0: &[T], y1: &[T], a: f32) -> f32 {
-        let a = f64::from(a);
-        let mut sums = [0.0_f64; LANES];
-        for (c, ((&x, &y0), &y1)) in x.iter().zip(y0).zip(y1).enumerate() {
-            let (x, y0, y1): (f64, f64, f64) = (x.to_f64(), y0.to_f64(), y1.to_f64());
-            sums[c % LANES] += (x - y0 - a * (y1 - y0)).abs();
-        }
-        sums.iter().sum::<f64>() as f32
-    }
-}
-
 /// Squared distances between `x_i` and `y` along one knot's row of grid points.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::warping::gdtw) struct RowSource<'a> {

@@ -7,8 +7,7 @@ mod features;
 mod min_plus;
 
 pub(super) use features::{
-    RowSource, absolute_distance, dot_products, dots_to_distances, interpolate_row, ramp, segment_products,
-    squared_norm, subtract_minimum,
+    RowSource, dot_products, dots_to_distances, interpolate_row, ramp, segment_products, squared_norm, subtract_minimum,
 };
 pub(super) use min_plus::{MinPlusScratch, PADDING, Step, best_predecessor, min_plus, min_plus_differences};
 

@@ -6,9 +6,7 @@ use rayon::prelude::*;
 
 use crate::base::error::Result;
 use crate::base::job::JobContext;
-use crate::warping::gdtw::{
-    CostTable, EdgeCost, FirstGrid, Interpolation, NodeCost, Problem, SolveOptions, Workspace, solve,
-};
+use crate::warping::gdtw::{CostTable, EdgeCost, FirstGrid, NodeCost, Problem, SolveOptions, Workspace, solve};
 
 use super::chord::Chord;
 use super::evidence::{Evidence, Pattern};
@@ -121,7 +119,7 @@ impl Parts<'_> {
     fn table(&self, range: Range<usize>, search: &Search) -> Result<CostTable> {
         let step = search.stride as f64 * Evidence::step_s();
         let last = (self.evidence.frames() - 1) / search.stride;
-        let mut table = CostTable::new(0.0, step, Interpolation::Parabolic)?;
+        let mut table = CostTable::new(0.0, step)?;
         let row = |index: usize| {
             let (centre, radius) = (search.centre[index], search.radius[index]);
             let low = (((centre - radius) / step).floor().max(0.0) as usize).min(last);

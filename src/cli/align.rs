@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::args::{AlignArgs, WritingArgs};
 use super::summary::{Summary, metrics_text, to_json};
-use crate::align::{Outcome, align_files};
+use crate::align::{AlignedFiles, align_files};
 use crate::base::atomic_file::{check_writable, write_output};
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
@@ -17,8 +17,8 @@ pub(super) fn run(ctx: &JobContext, quiet: bool, args: &AlignArgs) -> Result<()>
     let begun = Instant::now();
     let settings = args.settings.settings()?;
     let targets = targets(&args.output, &args.plot, &args.writing)?;
-    let read = args.settings.inputs();
-    let inputs = [&args.audio, &args.score].into_iter().chain(&args.truth).chain(&read);
+    let read = settings.files();
+    let inputs = [&args.audio, &args.score].into_iter().chain(&args.truth).chain(&args.settings.like).chain(&read);
     super::check_outputs(targets.iter().map(|(path, _)| path.as_path()), inputs.map(PathBuf::as_path))?;
     targets.iter().try_for_each(|(path, _)| check_writable(path))?;
     let stdout_format = args.writing.format_for(None)?;
@@ -55,13 +55,13 @@ pub(super) fn read_truth(truth: &Path, score: &Path) -> Result<GroundTruth> {
 }
 
 /// The metrics of an outcome.
-pub(super) fn measure(outcome: &Outcome, truth: &GroundTruth) -> Metrics {
+pub(super) fn measure(outcome: &AlignedFiles, truth: &GroundTruth) -> Metrics {
     evaluate(&TimeMap::of_alignment(&outcome.score, &outcome.alignment), truth)
 }
 
 /// What the exporters are given of an outcome.
 pub(super) fn export_input<'a>(
-    outcome: &'a Outcome,
+    outcome: &'a AlignedFiles,
     reference: Option<&'a GroundTruth>,
     metrics: Option<&'a Metrics>,
 ) -> ExportInput<'a> {

@@ -28,11 +28,9 @@ pub(super) fn run(ctx: &JobContext, quiet: bool, args: &BatchArgs) -> Result<()>
     let rows = manifest::read(&args.manifest)?;
     let outputs: Vec<PathBuf> = rows.iter().flat_map(|row| plan.outputs_of(row)).collect();
     let of_row = |row: &Row| [Some(row.audio.clone()), Some(row.score.clone()), row.truth.clone()];
-    let inputs: Vec<PathBuf> = rows.iter().flat_map(of_row).flatten().chain(args.settings.inputs()).collect();
-    super::check_outputs(
-        outputs.iter().map(PathBuf::as_path),
-        inputs.iter().map(PathBuf::as_path).chain([args.manifest.as_path()]),
-    )?;
+    let inputs: Vec<PathBuf> = rows.iter().flat_map(of_row).flatten().chain(plan.settings.files()).collect();
+    let read = inputs.iter().chain(&args.settings.like).chain([&args.manifest]);
+    super::check_outputs(outputs.iter().map(PathBuf::as_path), read.map(PathBuf::as_path))?;
     std::fs::create_dir_all(&args.out_dir).map_err(|source| Error::io("create", &args.out_dir, source))?;
     outputs.iter().try_for_each(|output| check_writable(output))?;
     let jobs = args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));

@@ -5,7 +5,7 @@ use std::iter;
 use std::path::{Path, PathBuf};
 
 use super::args::FeaturesArgs;
-use crate::align::settings::Settings;
+use crate::align::settings::check_hop;
 use crate::audio::{self, AudioClip};
 use crate::base::atomic_file::{check_writable, write_output};
 use crate::base::error::{Error, Result};
@@ -21,7 +21,7 @@ pub(super) fn run(ctx: &JobContext, args: &FeaturesArgs) -> Result<()> {
     let inputs: Vec<&Path> = iter::once(&args.input).chain(&args.soundfont).map(PathBuf::as_path).collect();
     super::check_not_an_input(&args.output, &inputs)?;
     check_writable(&args.output)?;
-    Settings { hop: args.hop, ..Settings::default() }.validate()?;
+    check_hop(args.hop)?;
     let clip = load(ctx, args)?;
     let features = extract(ctx, &clip, &FeatureParams { kind: args.features.into(), hop: args.hop })?;
     let bytes = if extension == "npy" { npy(&features) } else { csv(&features).into_bytes() };

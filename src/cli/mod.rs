@@ -9,9 +9,11 @@ mod evaluate;
 mod experiment;
 mod features;
 mod fine_tune;
+mod like;
 mod model;
 mod outputs;
 mod progress;
+mod settings_args;
 mod summary;
 mod synth;
 mod train;
@@ -80,7 +82,7 @@ fn run(ctx: &JobContext, quiet: bool, command: Command) -> Result<()> {
 fn exit_code(error: &Error) -> u8 {
     match error {
         Error::Cancelled => CANCELLED,
-        Error::Invalid { .. } => USAGE,
+        Error::Invalid { .. } | Error::Misplaced { .. } => USAGE,
         _ => FAILURE,
     }
 }

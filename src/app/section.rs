@@ -1,7 +1,7 @@
 //! Solving a stretch of an alignment again: what a moved onset changes, between its neighbours.
 
+use super::document::view_model::Piece;
 use super::solve::preview;
-use super::view_model::Piece;
 use crate::align::onsets::{Evidence, OnsetParams, Placed, Rough, place};
 use crate::align::result::{AlignedNote, Alignment, SearchBand};
 use crate::align::settings::{AlignerKind, Anchor, Refinement, Settings};

@@ -2,9 +2,9 @@ use std::time::Instant;
 
 use super::*;
 use crate::align::start::recording_spectrum;
+use crate::app::document::source::Sources;
 use crate::app::solve::solve;
-use crate::app::source::Sources;
-use crate::app::tasks::read_piece;
+use crate::app::work::tasks::read_piece;
 
 #[test]
 fn a_moved_onset_is_met_exactly_and_the_rest_of_the_piece_stays() {

@@ -1,6 +1,6 @@
 //! The one place where the window asks the engine for an alignment.
 
-use super::view_model::Piece;
+use super::document::view_model::Piece;
 use crate::align::result::Alignment;
 use crate::align::settings::{Anchor, Settings};
 use crate::align::{self, Named, Stopwatch};

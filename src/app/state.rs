@@ -4,17 +4,17 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::compare::Kept;
-use super::history::{History, Snapshot};
+use super::document::history::{History, Snapshot};
+use super::document::kept::Kept;
+use super::document::relink::Reopened;
+use super::document::source::Source;
+use super::document::view_model::{Doubt, Piece, Reference, Solution, Spectrum};
 use super::picture::PictureOptions;
 use super::playback::{Mix, OutputDevice};
 use super::preferences::Preferences;
-use super::relink::Reopened;
-use super::source::Source;
 use super::system_dialog::Question;
 use super::time_view::TimeView;
 use super::tuning::{Plan, Tuning};
-use super::view_model::{Doubt, Piece, Reference, Solution, Spectrum};
 use crate::align::settings::{Anchor, Settings};
 use crate::base::error::Error;
 use crate::export::Format;
@@ -352,7 +352,7 @@ impl AppState {
     /// The title of the window.
     pub fn title(&self) -> String {
         let name = match (&self.session_path, &self.piece) {
-            (Some(path), _) => super::source::file_name(path),
+            (Some(path), _) => super::document::source::file_name(path),
             (None, Some(piece)) => piece.title().to_owned(),
             (None, None) => return "Agogic".to_owned(),
         };

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::session::Fingerprint;
+use super::document::session::Fingerprint;
 use crate::align::settings::{FeatureKind, Settings};
 use crate::base::atomic_file::write_bytes_atomically;
 use crate::learning::{EpochRecord, Method, PieceFiles, TrainEvent, WarpLoss};

@@ -7,15 +7,15 @@ use std::time::{Duration, Instant};
 use eframe::egui::{self, Ui};
 
 use super::command::Command;
+use super::document::recovery;
 use super::picture::{self, Drawing, PictureOptions};
 use super::playback::{Output, Player};
 use super::preferences::{Preferences, ThemeChoice};
-use super::recovery;
 use super::state::{AppState, Severity, TOLD_FOR};
-use super::theme;
+use super::ui::theme;
+use super::ui::{keys, panels, shell};
 use super::update::{self, Services};
-use super::worker::Worker;
-use super::{keys, panels, shell};
+use super::work::worker::Worker;
 
 /// How often unsaved changes are made safe from a crash.
 const AUTOSAVE_EVERY: Duration = Duration::from_secs(15);

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::{Services, play};
-use crate::app::compare::{Kept, describe};
+use crate::app::document::kept::{Kept, describe};
 use crate::app::state::{AppState, Notice, Work};
-use crate::app::tasks::{CompareWith, Task};
+use crate::app::work::tasks::{CompareWith, Task};
 
 /// Compares the alignment with something else.
 pub(super) fn with(state: &mut AppState, services: &mut Services, with: CompareWith) {

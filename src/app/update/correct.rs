@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use super::{Services, play, start_aligning};
 use crate::align::settings::{Anchor, Settings};
-use crate::app::history::Snapshot;
+use crate::app::document::history::Snapshot;
+use crate::app::document::view_model::Solution;
 use crate::app::section;
 use crate::app::state::{AppState, Work};
-use crate::app::tasks::Task;
-use crate::app::view_model::Solution;
-use crate::app::worker::Slot;
+use crate::app::work::tasks::Task;
+use crate::app::work::worker::Slot;
 
 /// Anchors of the same moment of the score.
 const SAME_MOMENT_S: f64 = 1e-6;

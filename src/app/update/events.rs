@@ -5,12 +5,12 @@ use std::time::Duration;
 use super::files::{self, Opening};
 use super::{Services, compare, correct, play, relink, tune};
 use crate::app::command::Command;
-use crate::app::source::file_name;
+use crate::app::document::source::file_name;
 use crate::app::state::{AppState, Dialog, Notice};
 use crate::app::system_dialog::Question;
-use crate::app::tasks::Task;
 use crate::app::time_view::TimeView;
-use crate::app::worker::{Event, Slot};
+use crate::app::work::tasks::Task;
+use crate::app::work::worker::{Event, Slot};
 use crate::base::error::Error;
 
 /// Nobody closes a dialog faster than this: it was never shown.
@@ -50,7 +50,7 @@ fn take_in_one(state: &mut AppState, services: &mut Services, slot: Slot, event:
             };
             state.settings = opening.settings;
             state.session_path = opening.session_path;
-            state.history = crate::app::history::History::default();
+            state.history = crate::app::document::history::History::default();
             state.waiting = crate::app::state::Waiting::default();
             state.revision += 1;
             state.saved_revision = if opening.changed { state.revision - 1 } else { state.revision };

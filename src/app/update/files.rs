@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use super::{Services, relink, tune};
 use crate::align::result::Alignment;
 use crate::align::settings::Settings;
-use crate::app::compare::Kept;
+use crate::app::document::kept::Kept;
+use crate::app::document::session::{KeptAlignment, Session};
+use crate::app::document::source::{FileRole, Source, Sources, file_name, role_of};
 use crate::app::preferences::Recent;
-use crate::app::session::{KeptAlignment, Session};
-use crate::app::source::{FileRole, Source, Sources, file_name, role_of};
 use crate::app::state::{Afterwards, AppState, Dialog, Notice, Waiting, Work};
-use crate::app::tasks::{CompareWith, Task};
 use crate::app::time_view::TimeView;
+use crate::app::work::tasks::{CompareWith, Task};
 use crate::export::Format;
 
 /// What becomes of the window when files that are being opened have been read.

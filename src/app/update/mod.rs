@@ -15,16 +15,16 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::command::Command;
-use super::panes::default_layout;
+use super::document::recovery::Recovery;
+use super::document::source::Source;
 use super::picture::{Drawing, PictureOptions};
 use super::playback::Player;
-use super::recovery::Recovery;
 use super::section::Listening;
-use super::source::Source;
 use super::state::{AppState, Notice, Work};
 use super::system_dialog;
-use super::tasks::{CompareWith, Task};
-use super::worker::{Slot, Worker};
+use super::ui::panes::default_layout;
+use super::work::tasks::{CompareWith, Task};
+use super::work::worker::{Slot, Worker};
 use crate::learning::Control;
 
 pub use events::take_in;
@@ -155,7 +155,7 @@ pub fn apply(state: &mut AppState, services: &mut Services, command: Command) {
         Command::ToggleSpectrumBehindNotes => {
             state.preferences.spectrum_behind_notes = !state.preferences.spectrum_behind_notes;
         }
-        Command::TogglePane(kind) => super::panes::toggle(&mut state.preferences.layout, kind),
+        Command::TogglePane(kind) => super::ui::panes::toggle(&mut state.preferences.layout, kind),
         Command::ResetLayout => state.preferences.layout = default_layout(),
     }
 }

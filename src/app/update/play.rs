@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::Services;
 use crate::app::playback::{Click, Mix, OutputDevice, PlayerNews, Tracks};
 use crate::app::state::{AppState, Notice};
-use crate::app::tasks::Task;
-use crate::app::worker::Slot;
+use crate::app::work::tasks::Task;
+use crate::app::work::worker::Slot;
 use crate::audio::AudioClip;
 
 pub(super) fn toggle(state: &mut AppState, services: &mut Services) {

@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use super::{Services, correct, start_aligning};
 use crate::align::settings::{AlignerKind, Refinement, Settings};
+use crate::app::document::source::{FileRole, Source, file_name, role_of};
 use crate::app::preferences::SideTab;
-use crate::app::source::{FileRole, Source, file_name, role_of};
 use crate::app::state::{AppState, Notice};
-use crate::app::tasks::Task;
 use crate::app::tuning::{LabelledPiece, Outcome, Phase, Plan, Start, Tuning};
-use crate::app::worker::Slot;
+use crate::app::work::tasks::Task;
+use crate::app::work::worker::Slot;
 use crate::base::atomic_file::write_bytes_atomically;
 use crate::base::error::{Error, Result};
 use crate::demo;

@@ -25,6 +25,7 @@ use std::path::PathBuf;
 use eframe::egui;
 
 pub use command::Command;
+pub use document::Document;
 pub use document::kept::Kept;
 pub use preferences::{Preferences, Recent, SideTab, ThemeChoice};
 pub use state::{Afterwards, AppState, Dialog, Notice, Severity};

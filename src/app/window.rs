@@ -56,7 +56,6 @@ impl Window {
             player,
             user_folder: options.user_folder,
             recovery: found.slot,
-            listening: None,
             training: Arc::default(),
             opening: None,
         };
@@ -101,7 +100,7 @@ impl Window {
 
     /// Makes unsaved changes safe from a crash at once.
     pub fn autosave_now(&mut self) {
-        update::autosave(&mut self.state, &mut self.services);
+        update::autosave(&self.state, &mut self.services);
     }
 
     /// To be called once when the window closes.
@@ -132,7 +131,7 @@ impl Window {
         }
         if self.last_autosave.elapsed() > AUTOSAVE_EVERY {
             self.last_autosave = Instant::now();
-            update::autosave(&mut self.state, &mut self.services);
+            update::autosave(&self.state, &mut self.services);
         }
         if self.state.is_changed() {
             ctx.request_repaint_after(AUTOSAVE_EVERY);

@@ -107,7 +107,7 @@ impl PictureOptions {
     /// The panes as they are on the screen.
     pub fn first(state: &AppState) -> Self {
         let area = PictureArea::Panes;
-        let path = super::update::proposed_name(state, "png");
+        let path = state.proposed_name("png");
         Self { area, format: PictureFormat::Png, size: area.size_on_screen(state), detail: 2, path }
     }
 }

@@ -12,6 +12,7 @@ use crate::align::result::{AlignedNote, Alignment, MediaInfo, Provenance, TempoP
 use crate::align::settings::Settings;
 use crate::app::document::source::Sources;
 use crate::app::document::view_model::{Piece, PieceParts, Solution};
+use crate::app::document::{Document, Opening};
 use crate::app::preferences::Preferences;
 use crate::app::state::AppState;
 use crate::app::time_view::TimeView;
@@ -101,11 +102,10 @@ fn state() -> AppState {
         decoded: Decoded { clip, source },
         score: score(),
     });
-    let mut state = AppState::new(Preferences::default());
-    state.solution = Some(Arc::new(Solution::new(&piece, alignment(&piece.score), None)));
-    state.view = TimeView::whole(piece.duration_s());
-    state.piece = Some(Arc::new(piece));
-    state
+    let solution = Solution::new(&piece, alignment(&piece.score), None);
+    let mut document = Document::new(Arc::new(piece), None, Opening::plain(&Settings::default()), None);
+    document.solution = Some(Arc::new(solution));
+    AppState { document: Some(document), ..AppState::new(Preferences::default()) }
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn an_hour_with_fifty_thousand_notes_is_drawn_fast_at_every_zoom() {
         );
     for zoom in [1.0, 4.0, 60.0, 1000.0] {
         let whole = TimeView::whole(HOUR_S);
-        harness.state_mut().view = whole.zoomed(1234.0, zoom);
+        harness.state_mut().document.as_mut().unwrap().view = whole.zoomed(1234.0, zoom);
         harness.step();
         let mut times: Vec<Duration> = (0..9)
             .map(|_| {

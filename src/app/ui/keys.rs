@@ -79,15 +79,8 @@ fn window_keys(state: &AppState) -> Vec<(Modifiers, Key, Command)> {
         (NONE, Key::Questionmark, Command::Show(Dialog::Shortcuts)),
         (NONE, Key::Escape, Command::Escape),
     ];
-    if state.piece.is_some() {
-        let save_as = Dialog::SaveSession {
-            path: state
-                .session_path
-                .clone()
-                .unwrap_or_else(|| crate::app::update::proposed_name(state, "agogic"))
-                .display()
-                .to_string(),
-        };
+    if state.document.is_some() {
+        let save_as = Dialog::SaveSession { path: state.proposed_session().display().to_string() };
         keys.extend([
             (CTRL_SHIFT, Key::S, Command::Show(save_as)),
             (CTRL, Key::S, Command::SaveSession),
@@ -114,7 +107,7 @@ fn window_keys(state: &AppState) -> Vec<(Modifiers, Key, Command)> {
             (NONE, Key::N, Command::NextDoubt),
         ]);
     }
-    if state.solution.is_some() {
+    if state.solution().is_some() {
         let picture = Dialog::Picture(PictureOptions::first(state));
         keys.extend([
             (CTRL, Key::E, Command::Show(export_dialog(state))),

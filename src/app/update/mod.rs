@@ -17,18 +17,19 @@ use std::time::Instant;
 use super::command::Command;
 use super::document::recovery::Recovery;
 use super::document::source::Source;
+use super::document::{Document, Opening};
 use super::picture::{Drawing, PictureOptions};
 use super::playback::Player;
-use super::section::Listening;
 use super::state::{AppState, Notice, Work};
 use super::system_dialog;
+use super::time_view::TimeView;
 use super::ui::panes::default_layout;
 use super::work::tasks::{CompareWith, Task};
 use super::work::worker::{Slot, Worker};
 use crate::learning::Control;
 
 pub use events::take_in;
-pub use files::{autosave, proposed_name, settle_before_exit};
+pub use files::{autosave, settle_before_exit};
 pub use play::follow_playhead;
 pub use tune::recall_plan;
 
@@ -42,12 +43,10 @@ pub struct Services {
     pub user_folder: Option<PathBuf>,
     /// Where the session is kept safe.
     pub recovery: Option<Recovery>,
-    /// What was heard of the recording, once it was.
-    pub listening: Option<Arc<Listening>>,
     /// Pauses the training.
     pub training: Arc<Control>,
     /// What is to be applied when files that are being opened have been read.
-    pub opening: Option<files::Opening>,
+    pub opening: Option<Opening>,
 }
 
 /// Carries out one command.
@@ -79,7 +78,7 @@ pub fn apply(state: &mut AppState, services: &mut Services, command: Command) {
         Command::Quit => files::unless_changed(state, services, super::state::Afterwards::Quit),
         Command::DiscardChanges(afterwards) => {
             state.dialog = None;
-            state.saved_revision = state.revision;
+            with_document(state, |document| document.saved_revision = document.revision);
             files::go_on(state, services, afterwards);
         }
         Command::SaveAnd(afterwards) => {
@@ -96,19 +95,19 @@ pub fn apply(state: &mut AppState, services: &mut Services, command: Command) {
         Command::Escape => escape(state, services),
         Command::Align => start_aligning(state, services),
         Command::SetSettings(settings) => correct::set_settings(state, settings),
-        Command::SetView(view) => state.view = view,
+        Command::SetView(view) => with_document(state, |document| document.view = view),
         Command::Zoom(factor) => look::zoom(state, factor),
-        Command::Scroll(share) => state.view = state.view.panned(share * state.view.span_s),
-        Command::Fit => state.view = super::time_view::TimeView::whole(state.view.duration_s),
+        Command::Scroll(share) => look::show(state, |view| view.panned(share * view.span_s)),
+        Command::Fit => look::show(state, |view| TimeView::whole(view.duration_s)),
         Command::GoTo(time_s) => look::go_to(state, services, time_s),
         Command::GoToEdge { end } => {
-            let time_s = if end { state.view.duration_s } else { 0.0 };
+            let time_s = if end { state.view().duration_s } else { 0.0 };
             play::seek(state, services, time_s);
-            state.view = state.view.showing(time_s);
+            look::show(state, |view| view.showing(time_s));
         }
         Command::NextDoubt => look::next_doubt(state, services),
         Command::StepOnset(step) => look::step_onset(state, services, step),
-        Command::Select(selected) => state.selected = selected,
+        Command::Select(selected) => with_document(state, |document| document.selected = selected),
         Command::Drag(anchor) => correct::drag(state, services, anchor),
         Command::Drop => correct::drop(state, services),
         Command::PlaceAnchor(anchor) => correct::place_anchor(state, services, anchor),
@@ -116,11 +115,11 @@ pub fn apply(state: &mut AppState, services: &mut Services, command: Command) {
         Command::DeleteAnchor => correct::delete_anchor(state, services),
         Command::ClearAnchors => correct::clear_anchors(state, services),
         Command::Accept { right } => accept::accept(state, right),
-        Command::Keep => compare::keep(state),
-        Command::ToggleKept(index) => compare::toggle(state, index),
+        Command::Keep => with_document(state, compare::keep),
+        Command::ToggleKept(index) => with_document(state, |document| compare::toggle(document, index)),
         Command::AdoptKept(index) => compare::adopt(state, services, index),
-        Command::ForgetKept(index) => compare::forget(state, index),
-        Command::RenameKept(index, name) => compare::rename(state, index, name),
+        Command::ForgetKept(index) => with_document(state, |document| compare::forget(document, index)),
+        Command::RenameKept(index, name) => with_document(state, |document| compare::rename(document, index, name)),
         Command::ChooseExtractor(model) => tune::choose_extractor(state, model),
         Command::SetPlan(plan) => tune::set_plan(state, services, plan),
         Command::StartFrom(model) => tune::start_from(state, services, model),
@@ -160,6 +159,13 @@ pub fn apply(state: &mut AppState, services: &mut Services, command: Command) {
     }
 }
 
+/// Changes what is open, if anything is.
+fn with_document(state: &mut AppState, change: impl FnOnce(&mut Document)) {
+    if let Some(document) = &mut state.document {
+        change(document);
+    }
+}
+
 /// Takes away what was told long enough.
 pub fn forget_old_news(state: &mut AppState) {
     state.notices.retain(|notice| !notice.is_over());
@@ -172,13 +178,14 @@ pub fn write_picture(services: &mut Services, drawing: Box<Drawing>, options: Pi
 
 /// Starts finding the alignment that the settings ask for.
 fn start_aligning(state: &mut AppState, services: &mut Services) {
-    let Some(piece) = state.piece.clone() else { return };
-    if let Err(error) = state.settings.validate() {
+    let Some(document) = &state.document else { return };
+    let (piece, settings) = (Arc::clone(&document.piece), document.settings.clone());
+    if let Err(error) = settings.validate() {
         state.tell(Notice::error(&error));
         return;
     }
+    let reference = document.reference.clone();
     state.work = Some(Work::new("Aligning"));
-    let (settings, reference) = (state.settings.clone(), state.reference.clone());
     services.opening = None;
     services.worker.start(Task::Align { piece, settings, reference });
 }
@@ -189,19 +196,19 @@ fn cancel(state: &mut AppState, services: &mut Services) {
     }
     services.worker.cancel(Slot::Align);
     services.opening = None;
-    state.moved = None;
+    with_document(state, |document| document.moved = None);
     state.tell(Notice::info("Cancelled. What was found before is still here."));
 }
 
 fn escape(state: &mut AppState, services: &mut Services) {
     if state.dialog.is_some() {
         state.dialog = None;
-    } else if state.dragging {
-        correct::let_go(state, services);
+    } else if let Some(document) = state.document.as_mut().filter(|document| document.dragging) {
+        correct::let_go(document, services);
     } else if state.work.is_some() {
         cancel(state, services);
-    } else if state.selected.is_some() {
-        state.selected = None;
+    } else if state.document.as_ref().is_some_and(|document| document.selected.is_some()) {
+        with_document(state, |document| document.selected = None);
     } else if state.transport.marked.is_some() {
         play::mark(state, services, None);
     } else {

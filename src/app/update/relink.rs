@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::Services;
-use super::files::{Opening, start};
+use super::files::start;
+use crate::app::document::Opening;
 use crate::app::document::kept::Kept;
 use crate::app::document::relink::Reopened;
 use crate::app::document::source::file_name;

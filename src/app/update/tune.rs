@@ -101,7 +101,7 @@ pub(super) fn add_current(state: &mut AppState, services: &Services) {
 }
 
 fn label_current(state: &AppState, folder: &Path) -> Result<Vec<LabelledPiece>> {
-    let (Some(piece), Some(solution)) = (&state.piece, &state.solution) else { return Ok(Vec::new()) };
+    let (Some(piece), Some(solution)) = (state.piece(), state.solution()) else { return Ok(Vec::new()) };
     std::fs::create_dir_all(folder).map_err(|source| Error::io("create", folder, source))?;
     let on_disk = |source: &Source, name: &str, bytes: &[u8]| match source {
         Source::File(path) => Ok(path.clone()),
@@ -113,8 +113,9 @@ fn label_current(state: &AppState, folder: &Path) -> Result<Vec<LabelledPiece>> 
     };
     let audio = on_disk(&piece.sources.recording, "demo.ogg", demo::performance_bytes())?;
     let score = on_disk(&piece.sources.score, "demo.mid", demo::score_bytes())?;
+    let accepted = state.document.as_ref().map_or(&[][..], |document| &document.accepted);
     let whole = [(f64::NEG_INFINITY, f64::INFINITY)];
-    let passages = if state.accepted.is_empty() { &whole[..] } else { &state.accepted };
+    let passages = if accepted.is_empty() { &whole[..] } else { accepted };
     let stem = audio.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let mut pieces = Vec::new();
     for (number, (from, to)) in passages.iter().enumerate() {
@@ -124,7 +125,7 @@ fn label_current(state: &AppState, folder: &Path) -> Result<Vec<LabelledPiece>> 
             let _ = writeln!(text, "{:.6},{:.6}", onset.score_s, onset.performance_s);
         }
         let truth = free_path(folder, &format!("{stem}-{}", number + 1), &text)?;
-        let part = if state.accepted.is_empty() { String::new() } else { format!(", passage {}", number + 1) };
+        let part = if accepted.is_empty() { String::new() } else { format!(", passage {}", number + 1) };
         let name = format!("{}{part}", piece.title());
         let files = PieceFiles { name, audio: audio.clone(), score: score.clone(), truth };
         pieces.push(LabelledPiece::of_files(files));
@@ -221,7 +222,7 @@ pub(super) fn trained(state: &mut AppState, outcome: Outcome) {
 /// Takes an extractor with the features that it was trained on. It works on frames, so single onsets are not placed after it.
 pub(super) fn choose_extractor(state: &mut AppState, model: Option<String>) {
     let settings = match model {
-        None => Ok(Settings { extractor: None, refine: None, ..state.settings.clone() }),
+        None => Ok(Settings { extractor: None, refine: None, ..state.settings().clone() }),
         Some(model) => open_model(&model).map(|extractor| Settings {
             features: extractor.card.features,
             hop: extractor.card.hop,
@@ -229,7 +230,7 @@ pub(super) fn choose_extractor(state: &mut AppState, model: Option<String>) {
             aligner: AlignerKind::Gdtw,
             refine: Some(Refinement::None),
             lambda: None,
-            ..state.settings.clone()
+            ..state.settings().clone()
         }),
     };
     match settings {
@@ -260,9 +261,9 @@ pub(super) fn take_model(state: &mut AppState, services: &Services, model: Strin
 
 pub(super) fn use_trained(state: &mut AppState, services: &mut Services) {
     let Some(model) = state.tuning.outcome.as_ref().map(|outcome| outcome.model.display().to_string()) else { return };
-    let before = state.settings.clone();
+    let before = state.settings().clone();
     choose_extractor(state, Some(model));
-    if state.settings != before {
+    if *state.settings() != before {
         state.tuning.before_use = Some(before);
         start_aligning(state, services);
     }
@@ -270,7 +271,7 @@ pub(super) fn use_trained(state: &mut AppState, services: &mut Services) {
 
 pub(super) fn roll_back(state: &mut AppState, services: &mut Services) {
     let Some(before) = state.tuning.before_use.take() else { return };
-    let settings = Settings { anchors: state.settings.anchors.clone(), ..before };
+    let settings = Settings { anchors: state.settings().anchors.clone(), ..before };
     correct::set_settings(state, settings);
     start_aligning(state, services);
 }

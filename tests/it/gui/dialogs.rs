@@ -11,7 +11,7 @@ use eframe::egui::accesskit::Role as AccessRole;
 use eframe::egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable;
 
-use super::{Bench, demo_files, folder};
+use super::{Bench, demo_files, folder, open};
 
 #[test]
 fn a_picture_is_written_as_the_dialog_says() {
@@ -62,7 +62,7 @@ fn session_with_files(folder: &std::path::Path) -> (PathBuf, [PathBuf; 3]) {
     bench.wait_until_aligned();
     let path = folder.join("piece.agogic");
     bench.apply(Command::SaveSessionAs(path.clone()));
-    bench.wait("saving", |state| state.session_path.is_some());
+    bench.wait("saving", |state| open(state).session_path.is_some());
     bench.close();
     (path, files)
 }
@@ -94,11 +94,11 @@ fn a_missing_recording_is_asked_for_and_another_one_needs_a_confirmation() {
     bench.harness.get_by_label("Where is truth.csv?");
     bench.harness.get_by_label("Open without it").click();
     bench.harness.run_ok();
-    bench.wait("opening", |state| state.solution.is_some() && state.work.is_none());
+    bench.wait("opening", |state| state.solution().is_some() && state.work.is_none());
     bench.read(|state| {
-        assert_eq!(state.session_path.as_deref(), Some(session.as_path()));
-        assert!(state.dialog.is_none() && state.reference.is_none() && !state.is_changed());
-        assert_eq!(state.piece.as_ref().unwrap().recording_name, "elsewhere.ogg");
+        assert_eq!(open(state).session_path.as_deref(), Some(session.as_path()));
+        assert!(state.dialog.is_none() && state.reference().is_none() && !state.is_changed());
+        assert_eq!(state.piece().unwrap().recording_name, "elsewhere.ogg");
     });
 }
 
@@ -160,5 +160,5 @@ fn a_model_of_ones_own_can_be_the_start_of_a_training() {
     });
     bench.apply(Command::ShowSide(SideTab::Align));
     bench.apply(Command::DiscardChanges(Afterwards::Open(vec![own.clone()])));
-    assert_eq!(bench.read(|state| state.settings.extractor.clone()), Some(own.display().to_string()));
+    assert_eq!(bench.read(|state| state.settings().extractor.clone()), Some(own.display().to_string()));
 }

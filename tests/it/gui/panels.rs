@@ -9,34 +9,36 @@ use agogic::learning::PieceFiles;
 use eframe::egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable;
 
-use super::{Bench, demo_files, folder};
+use super::{Bench, demo_files, folder, open};
 
 #[test]
 fn an_onset_is_solved_again_while_it_is_dragged() {
     let folder = folder();
     let mut bench = Bench::new(folder.path(), Vec::new());
     bench.wait_until_aligned();
-    bench.wait("listening", |state| state.spectrum.is_some());
+    bench.wait("listening", |state| open(state).spectrum.is_some());
     let (score_s, before) = bench.onset(60);
     let far = bench.onset(5);
     bench.apply(Command::ToggleSnap);
     bench.apply(Command::Drag(Anchor { score_s, performance_s: before + 0.1 }));
     // Listening for onsets ends a little after the spectrum is there: the drag goes on until it has.
     let begun = Instant::now();
-    while bench.read(|state| state.preview.is_none()) {
+    while bench.read(|state| open(state).preview.is_none()) {
         assert!(begun.elapsed() < Duration::from_secs(60), "the dragged onset is never solved");
         std::thread::sleep(Duration::from_millis(10));
         let nudge = 1e-6 * begun.elapsed().as_secs_f64();
         bench.apply(Command::Drag(Anchor { score_s, performance_s: before + 0.1 + nudge }));
     }
-    let preview = bench.read(|state| state.shown().unwrap().alignment.warp.at(score_s));
+    let preview = bench.read(|state| open(state).shown().unwrap().alignment.warp.at(score_s));
     assert!((preview - before - 0.1).abs() < 1e-3, "{preview}");
     assert_eq!(bench.onset(60).1, before, "the alignment itself changes when the onset is let go");
     bench.apply(Command::Drop);
-    bench.wait("solving", |state| state.work.is_none() && state.moved.is_none());
+    bench.wait("solving", |state| state.work.is_none() && open(state).moved.is_none());
     assert!((bench.onset(60).1 - before - 0.1).abs() < 1e-3);
     assert_eq!(bench.onset(5), far, "what is far away stays");
-    assert!(bench.read(|state| state.preview.is_none() && state.ghost.is_some() && !state.needs_aligning()));
+    assert!(
+        bench.read(|state| open(state).preview.is_none() && open(state).ghost.is_some() && !state.needs_aligning())
+    );
 }
 
 #[test]
@@ -48,7 +50,7 @@ fn a_passage_that_is_called_right_is_saved_and_taken_back() {
     bench.apply(Command::Mark(Some((first.1 - 0.01, last.1 + 0.01))));
     bench.harness.key_press(Key::A);
     bench.harness.run_ok();
-    assert_eq!(bench.read(|state| state.accepted.clone()), [(first.0, last.0)]);
+    assert_eq!(bench.read(|state| open(state).accepted.clone()), [(first.0, last.0)]);
     bench.apply(Command::AddCurrent);
     let labelled = bench.read(|state| state.tuning.plan.pieces.clone());
     assert_eq!(labelled.len(), 1);
@@ -59,9 +61,9 @@ fn a_passage_that_is_called_right_is_saved_and_taken_back() {
     bench.wait("saving", |state| !state.is_changed());
     bench.harness.key_press_modifiers(Modifiers::COMMAND, Key::Z);
     bench.harness.run_ok();
-    assert!(bench.read(|state| state.accepted.is_empty()));
+    assert!(bench.read(|state| open(state).accepted.is_empty()));
     bench.apply(Command::DiscardChanges(Afterwards::Open(vec![path])));
-    bench.wait("opening", |state| state.accepted.len() == 1 && state.solution.is_some());
+    bench.wait("opening", |state| open(state).accepted.len() == 1 && state.solution().is_some());
 }
 
 #[test]
@@ -76,22 +78,22 @@ fn kept_alignments_are_measured_compared_with_and_switched_to() {
     bench.apply(Command::Align);
     bench.wait("aligning", |state| !state.needs_aligning() && state.work.is_none());
     bench.read(|state| {
-        let [kept] = state.kept.as_slice() else { panic!("{:?}", state.kept.len()) };
-        let (fine, frames) = (kept.metrics.unwrap(), state.solution.as_ref().unwrap().metrics.unwrap());
+        let [kept] = open(state).kept.as_slice() else { panic!("{:?}", open(state).kept.len()) };
+        let (fine, frames) = (kept.metrics.unwrap(), state.solution().unwrap().metrics.unwrap());
         assert!(fine.time_err_ms < frames.time_err_ms, "{fine:?} {frames:?}");
         assert!(kept.apart_ms.unwrap() > 1.0 && kept.shown);
     });
     bench.harness.get_by_label("Reference").click();
-    bench.wait("comparing", |state| state.reference.as_ref().is_some_and(|reference| reference.name == "Onsets"));
-    assert!(bench.read(|state| state.kept[0].metrics.unwrap().time_err_ms) < 1e-6);
+    bench.wait("comparing", |state| state.reference().is_some_and(|reference| reference.name == "Onsets"));
+    assert!(bench.read(|state| open(state).kept[0].metrics.unwrap().time_err_ms) < 1e-6);
     bench.harness.get_by_label("Switch to it").click();
-    bench.wait("switching", |state| state.work.is_none() && state.settings.aligner == AlignerKind::Gdtw);
-    assert!(bench.read(|state| !state.needs_aligning() && state.kept[0].apart_ms.unwrap() < 1e-6));
+    bench.wait("switching", |state| state.work.is_none() && state.settings().aligner == AlignerKind::Gdtw);
+    assert!(bench.read(|state| !state.needs_aligning() && open(state).kept[0].apart_ms.unwrap() < 1e-6));
     bench.apply(Command::Undo);
-    assert!(bench.read(|state| state.settings.aligner == AlignerKind::Dtw && !state.needs_aligning()));
+    assert!(bench.read(|state| state.settings().aligner == AlignerKind::Dtw && !state.needs_aligning()));
     bench.harness.get_by_label("Remove").click();
     bench.harness.run_ok();
-    assert!(bench.read(|state| state.kept.is_empty()));
+    assert!(bench.read(|state| open(state).kept.is_empty()));
 }
 
 #[test]
@@ -105,13 +107,13 @@ fn another_recording_of_the_score_is_compared_beat_by_beat() {
     bench.apply(Command::Keep);
     bench.apply(Command::DiscardChanges(Afterwards::Open(vec![other])));
     bench.wait("the other recording", |state| {
-        state.piece.as_ref().is_some_and(|piece| piece.recording_name == "other.ogg") && state.solution.is_some()
+        state.piece().is_some_and(|piece| piece.recording_name == "other.ogg") && state.solution().is_some()
     });
     bench.apply(Command::ShowSide(SideTab::Compare));
     bench.harness.get_by_label_contains("Another recording, performance.ogg");
     bench.read(|state| {
-        assert_eq!(state.kept.len(), 1);
-        assert!(state.kept[0].apart_ms.is_none() && state.kept[0].median_tempo() > 20.0);
+        assert_eq!(open(state).kept.len(), 1);
+        assert!(open(state).kept[0].apart_ms.is_none() && open(state).kept[0].median_tempo() > 20.0);
     });
 }
 
@@ -157,12 +159,12 @@ fn two_epochs_of_training_give_a_model_that_can_be_used_and_rolled_back() {
     bench.harness.get_by_label("Use the new model").click();
     bench.harness.step();
     bench.wait("aligning", |state| !state.needs_aligning() && state.work.is_none());
-    let used = bench.read(|state| state.solution.as_ref().unwrap().alignment.settings.extractor.clone());
+    let used = bench.read(|state| state.solution().unwrap().alignment.settings.extractor.clone());
     assert_eq!(used, Some(model.display().to_string()));
     bench.harness.get_by_label("Roll back").click();
     bench.harness.step();
     bench.wait("aligning", |state| !state.needs_aligning() && state.work.is_none());
-    assert_eq!(bench.read(|state| state.settings.clone()), Settings::default());
+    assert_eq!(bench.read(|state| state.settings().clone()), Settings::default());
 }
 
 #[test]
@@ -199,11 +201,11 @@ fn a_model_can_be_chosen_and_what_is_none_is_named() {
     bench.wait_until_aligned();
     bench.apply(Command::ChooseExtractor(Some("chroma".to_owned())));
     bench.read(|state| {
-        assert_eq!(state.settings.features, FeatureKind::Chroma);
-        assert_eq!(state.settings.extractor.as_deref(), Some("chroma"));
+        assert_eq!(state.settings().features, FeatureKind::Chroma);
+        assert_eq!(state.settings().extractor.as_deref(), Some("chroma"));
     });
     bench.apply(Command::ChooseExtractor(None));
-    assert!(bench.read(|state| state.settings.extractor.is_none()));
+    assert!(bench.read(|state| state.settings().extractor.is_none()));
     bench.apply(Command::ChooseExtractor(Some("nothing.safetensors".to_owned())));
     assert!(bench.read(|state| {
         state.notices.iter().any(|notice| notice.severity == Severity::Error && notice.text.contains("nothing"))

@@ -7,7 +7,7 @@ use agogic::align::settings::{AlignerKind, Settings};
 use agogic::app::picture::{PictureArea, PictureFormat, PictureOptions};
 use agogic::app::{Command, PaneKind, SideTab, ThemeChoice};
 
-use super::{Bench, folder};
+use super::{Bench, folder, open};
 
 /// Stored pictures are this much smaller than the window, so that they are light.
 const SMALLER: usize = 2;
@@ -102,7 +102,7 @@ fn check(name: &str, image: &Image) {
 fn demo(folder: &Path, theme: ThemeChoice) -> Bench {
     let mut bench = Bench::new(folder, Vec::new());
     bench.wait_until_aligned();
-    bench.wait("listening", |state| state.spectrum.is_some());
+    bench.wait("listening", |state| open(state).spectrum.is_some());
     bench.apply(Command::SetTheme(theme));
     bench.harness.run_ok();
     bench

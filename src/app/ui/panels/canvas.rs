@@ -8,6 +8,7 @@ use eframe::egui::{
 use super::curve;
 use crate::align::settings::Anchor;
 use crate::app::command::Command;
+use crate::app::document::Document;
 use crate::app::state::AppState;
 use crate::app::time_view::TimeView;
 use crate::app::ui::theme::{self, Palette};
@@ -64,7 +65,7 @@ impl Canvas {
             painter: ui.painter_at(rect),
             plot,
             gutter,
-            view: state.view,
+            view: state.view(),
             palette: Palette::of(ui),
             pointer: response.hover_pos(),
             response,
@@ -109,7 +110,7 @@ impl Canvas {
 
     fn point_and_drag(&self, ui: &Ui, state: &AppState, grip: Grip, commands: &mut Vec<Command>) {
         let near = |at: Pos2| self.onset_near(state, at).filter(|_| grip == Grip::Onsets);
-        if let Some(hovered) = self.pointer.filter(|_| !state.dragging).and_then(near) {
+        if let Some(hovered) = self.pointer.filter(|_| !state.is_dragging()).and_then(near) {
             ui.ctx().set_cursor_icon(CursorIcon::ResizeHorizontal);
             let x = self.x(hovered.performance_s);
             self.painter.vline(x, self.plot.y_range(), Stroke::new(2.0, self.palette.accent.gamma_multiply(0.5)));
@@ -123,8 +124,9 @@ impl Canvas {
                 return;
             }
         }
-        if state.dragging && self.response.dragged() {
-            if let (Some(held), Some(pointer)) = (state.moved, pointer) {
+        if state.is_dragging() && self.response.dragged() {
+            if let (Some(held), Some(pointer)) = (state.document.as_ref().and_then(|document| document.moved), pointer)
+            {
                 commands.push(Command::Drag(Anchor { performance_s: self.time(pointer.x), ..held }));
             }
         } else if self.response.dragged() {
@@ -133,7 +135,7 @@ impl Canvas {
                 commands.push(Command::SetView(self.view.panned(-self.seconds(moved))));
             }
         }
-        if state.dragging && self.response.drag_stopped() {
+        if state.is_dragging() && self.response.drag_stopped() {
             commands.push(Command::Drop);
         }
         if let (true, Some(at)) = (self.response.clicked(), pointer) {
@@ -154,7 +156,7 @@ impl Canvas {
         if !self.plot.contains(at) {
             return None;
         }
-        let onset = state.solution.as_ref()?.onset_near(self.time(at.x))?;
+        let onset = state.solution()?.onset_near(self.time(at.x))?;
         let close = (self.x(onset.performance_s) - at.x).abs() <= GRIP;
         close.then_some(Anchor { score_s: onset.score_s, performance_s: onset.performance_s })
     }
@@ -198,19 +200,25 @@ impl Canvas {
             let strength = if state.transport.looping { 0.13 } else { 0.07 };
             self.painter.rect_filled(rect, 0.0, self.palette.accent.gamma_multiply(strength));
         }
-        for anchor in &state.settings.anchors {
-            self.paint_anchor(anchor.performance_s, false);
-        }
-        if let Some(place) = state.selected.and_then(|score_s| state.place_of(score_s)) {
-            self.vline(place, Stroke::new(1.5, self.palette.accent));
-        }
-        if let Some(moved) = state.moved {
-            self.paint_anchor(moved.performance_s, true);
+        if let Some(document) = &state.document {
+            self.paint_anchors(document);
         }
         self.paint_playhead(state.transport.position_s);
         let edge = self.gutter.right();
         self.painter.rect_filled(self.gutter, 0.0, self.palette.panel);
         self.painter.vline(edge, self.gutter.y_range(), Stroke::new(1.0, self.palette.edge));
+    }
+
+    fn paint_anchors(&self, document: &Document) {
+        for anchor in &document.settings.anchors {
+            self.paint_anchor(anchor.performance_s, false);
+        }
+        if let Some(place) = document.selected.and_then(|score_s| document.place_of(score_s)) {
+            self.vline(place, Stroke::new(1.5, self.palette.accent));
+        }
+        if let Some(moved) = document.moved {
+            self.paint_anchor(moved.performance_s, true);
+        }
     }
 
     fn vline(&self, time_s: f64, stroke: Stroke) {

@@ -4,6 +4,7 @@ use eframe::egui::{self, Color32, Frame, Grid, Margin, RichText, Sense, Stroke, 
 
 use super::side::{compact, heading, soft};
 use crate::app::command::Command;
+use crate::app::document::Document;
 use crate::app::document::kept::Kept;
 use crate::app::document::view_model::Solution;
 use crate::app::state::AppState;
@@ -15,7 +16,7 @@ use crate::evaluation::Metrics;
 pub fn compare_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     heading(ui, "Compare");
     let palette = Palette::of(ui);
-    let Some(solution) = &state.solution else {
+    let (Some(document), Some(solution)) = (&state.document, state.solution()) else {
         soft(ui, "Once a piece is aligned, its alignments can be kept here and laid over one another.");
         return;
     };
@@ -31,25 +32,25 @@ pub fn compare_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
             commands.push(Command::Keep);
         }
     });
-    if state.kept.is_empty() {
+    if document.kept.is_empty() {
         ui.add_space(6.0);
         soft(
             ui,
             "Keep this alignment, change the settings and align again: both curves are drawn, and the figures stand side by side.",
         );
     }
-    for (index, kept) in state.kept.iter().enumerate() {
-        let same = state.piece.as_ref().is_some_and(|piece| kept.is_of(&piece.recording_name));
+    for (index, kept) in document.kept.iter().enumerate() {
+        let same = kept.is_of(&document.piece.recording_name);
         kept_ui(ui, index, kept, same, commands);
     }
-    if state.reference.is_some() || !state.kept.is_empty() {
+    if document.reference.is_some() || !document.kept.is_empty() {
         ui.add_space(8.0);
-        table_ui(ui, state, solution);
+        table_ui(ui, document, solution);
     }
     ui.add_space(10.0);
     ui.separator();
     ui.add_space(6.0);
-    reference_ui(ui, state, commands);
+    reference_ui(ui, document, commands);
 }
 
 fn kept_ui(ui: &mut Ui, index: usize, kept: &Kept, same_recording: bool, commands: &mut Vec<Command>) {
@@ -86,8 +87,8 @@ fn kept_ui(ui: &mut Ui, index: usize, kept: &Kept, same_recording: bool, command
     });
 }
 
-fn reference_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
-    match &state.reference {
+fn reference_ui(ui: &mut Ui, document: &Document, commands: &mut Vec<Command>) {
+    match &document.reference {
         Some(reference) => {
             soft(ui, format!("Figures are against {}.", reference.name));
             if ui.button("Stop comparing").clicked() {
@@ -164,9 +165,9 @@ struct Figures {
 }
 
 /// All alignments with their figures, a row each.
-fn table_ui(ui: &mut Ui, state: &AppState, solution: &Solution) {
+fn table_ui(ui: &mut Ui, document: &Document, solution: &Solution) {
     let palette = Palette::of(ui);
-    let recording = state.piece.as_ref().map_or("", |piece| &piece.recording_name);
+    let recording = &document.piece.recording_name;
     let now = Figures {
         colour: palette.wave_core,
         name: "Shown now".to_owned(),
@@ -174,14 +175,14 @@ fn table_ui(ui: &mut Ui, state: &AppState, solution: &Solution) {
         apart_ms: None,
         tempo: solution.median_tempo,
     };
-    let kept = state.kept.iter().enumerate().map(|(index, kept)| Figures {
+    let kept = document.kept.iter().enumerate().map(|(index, kept)| Figures {
         colour: palette.series(index),
         name: kept.label(recording),
         metrics: kept.metrics,
         apart_ms: kept.apart_ms,
         tempo: kept.median_tempo(),
     });
-    let columns: Vec<Column> = match &state.reference {
+    let columns: Vec<Column> = match &document.reference {
         Some(_) => AGAINST_REFERENCE.into_iter().chain([ALWAYS[0]]).collect(),
         None => ALWAYS.to_vec(),
     };

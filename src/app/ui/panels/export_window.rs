@@ -40,7 +40,7 @@ pub(super) fn export_ui(ui: &mut Ui, state: &AppState, format: Format, path: &st
     }
     ui.add_space(8.0);
     ui.horizontal(|ui| {
-        let ready = !path.trim().is_empty() && state.solution.is_some();
+        let ready = !path.trim().is_empty() && state.solution().is_some();
         let entered = ui.input(|input| input.key_pressed(egui::Key::Enter));
         if main_button(ui, "Write", ready) || (entered && ready) {
             commands.push(Command::Export { format, path: target.clone() });

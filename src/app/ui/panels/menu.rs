@@ -4,6 +4,7 @@ use eframe::egui::{self, Button, RichText, Ui};
 
 use super::icons::{Icon, icon_button};
 use crate::app::command::Command;
+use crate::app::document::history::History;
 use crate::app::document::source::file_name;
 use crate::app::picture::PictureOptions;
 use crate::app::preferences::{Recent, ThemeChoice};
@@ -11,7 +12,6 @@ use crate::app::state::{AppState, Dialog};
 use crate::app::system_dialog::Question;
 use crate::app::ui::panes::{PaneKind, is_shown};
 use crate::app::ui::theme::{self, Palette};
-use crate::app::update::proposed_name;
 use crate::export::Format;
 
 /// Draws the bar.
@@ -38,7 +38,7 @@ pub fn menu_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
                 commands.push(Command::ToggleSidePanel);
             }
             history_buttons(ui, state, commands);
-            if let Some(piece) = &state.piece {
+            if let Some(piece) = state.piece() {
                 ui.add_space(6.0);
                 ui.centered_and_justified(|ui| {
                     let names = format!("{}   ·   {}", piece.title(), piece.recording_name);
@@ -50,12 +50,13 @@ pub fn menu_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
 }
 
 fn history_buttons(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
-    let redo = state.history.redo_label();
+    let history = state.document.as_ref().map(|document| &document.history);
+    let redo = history.and_then(History::redo_label);
     let hint = redo.map_or_else(|| "Nothing to make again".to_owned(), |label| format!("Make again: {label}"));
     if icon_button(ui, Icon::Redo, "Redo", false, redo.is_some()).on_hover_text(hint).clicked() {
         commands.push(Command::Redo);
     }
-    let undo = state.history.undo_label();
+    let undo = history.and_then(History::undo_label);
     let hint = undo.map_or_else(|| "Nothing to take back".to_owned(), |label| format!("Take back: {label}"));
     if icon_button(ui, Icon::Undo, "Undo", false, undo.is_some()).on_hover_text(hint).clicked() {
         commands.push(Command::Undo);
@@ -79,7 +80,7 @@ fn checked(ui: &mut Ui, label: &str, on: bool, command: Command, commands: &mut 
 }
 
 fn file_menu(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
-    let ready = state.solution.is_some();
+    let ready = state.solution().is_some();
     item(ui, "Open files…", "Ctrl+O", true, Command::Ask(Question::OpenFiles), commands);
     let by_path = Dialog::Open { recording: String::new(), score: String::new() };
     item(ui, "Open by path…", "Ctrl+Shift+O", true, Command::Show(by_path), commands);
@@ -87,11 +88,11 @@ fn file_menu(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     item(ui, "Open the demo", "", true, Command::OpenDemo, commands);
     ui.separator();
     item(ui, "Compare with a reference…", "", ready, Command::Ask(Question::OpenReference), commands);
-    item(ui, "Stop comparing", "", state.reference.is_some(), Command::ForgetReference, commands);
+    item(ui, "Stop comparing", "", state.reference().is_some(), Command::ForgetReference, commands);
     ui.separator();
-    item(ui, "Save session", "Ctrl+S", state.piece.is_some(), Command::SaveSession, commands);
-    let save_as = Dialog::SaveSession { path: session_path(state) };
-    item(ui, "Save session as…", "Ctrl+Shift+S", state.piece.is_some(), Command::Show(save_as), commands);
+    item(ui, "Save session", "Ctrl+S", state.document.is_some(), Command::SaveSession, commands);
+    let save_as = Dialog::SaveSession { path: state.proposed_session().display().to_string() };
+    item(ui, "Save session as…", "Ctrl+Shift+S", state.document.is_some(), Command::Show(save_as), commands);
     item(ui, "Export…", "Ctrl+E", ready, Command::Show(export_dialog(state)), commands);
     let picture = Dialog::Picture(PictureOptions::first(state));
     item(ui, "Save a picture…", "Ctrl+P", ready, Command::Show(picture), commands);
@@ -99,15 +100,10 @@ fn file_menu(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     item(ui, "Quit", "Ctrl+Q", true, Command::Quit, commands);
 }
 
-fn session_path(state: &AppState) -> String {
-    let path = state.session_path.clone().unwrap_or_else(|| proposed_name(state, "agogic"));
-    path.display().to_string()
-}
-
 /// The export dialog as it first appears.
 pub fn export_dialog(state: &AppState) -> Dialog {
     let format = Format::Csv;
-    Dialog::Export { format, path: proposed_name(state, format.extension()).display().to_string() }
+    Dialog::Export { format, path: state.proposed_name(format.extension()).display().to_string() }
 }
 
 fn recent_menu(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
@@ -130,31 +126,34 @@ fn recent_menu(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
 }
 
 fn edit_menu(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
-    let undo = state.history.undo_label();
-    let redo = state.history.redo_label();
+    let document = state.document.as_ref();
+    let undo = document.and_then(|document| document.history.undo_label());
+    let redo = document.and_then(|document| document.history.redo_label());
     let label = |verb: &str, what: Option<&str>| what.map_or_else(|| verb.to_owned(), |what| format!("{verb} {what}"));
     item(ui, &label("Undo", undo), "Ctrl+Z", undo.is_some(), Command::Undo, commands);
     item(ui, &label("Redo", redo), "Ctrl+Shift+Z", redo.is_some(), Command::Redo, commands);
     ui.separator();
-    let anchored = state.selected.is_some_and(|selected| state.settings.anchors.iter().any(|a| a.score_s == selected));
+    let anchors = &state.settings().anchors;
+    let selected = document.and_then(|document| document.selected);
+    let anchored = selected.is_some_and(|selected| anchors.iter().any(|anchor| anchor.score_s == selected));
     item(ui, "Free the selected onset", "Delete", anchored, Command::DeleteAnchor, commands);
-    item(ui, "Free all onsets", "", !state.settings.anchors.is_empty(), Command::ClearAnchors, commands);
+    item(ui, "Free all onsets", "", !anchors.is_empty(), Command::ClearAnchors, commands);
     ui.separator();
-    let ready = state.solution.is_some();
+    let ready = state.solution().is_some();
     item(ui, "Call the passage right", "A", ready, Command::Accept { right: true }, commands);
-    let accepted = !state.accepted.is_empty();
+    let accepted = document.is_some_and(|document| !document.accepted.is_empty());
     item(ui, "No longer right", "Shift+A", accepted, Command::Accept { right: false }, commands);
     item(ui, "Keep for comparison", "K", ready, Command::Keep, commands);
     ui.separator();
     checked(ui, "Snap to attacks in the recording", state.preferences.snap, Command::ToggleSnap, commands);
-    item(ui, "Align again", "Ctrl+R", state.piece.is_some(), Command::Align, commands);
+    item(ui, "Align again", "Ctrl+R", state.document.is_some(), Command::Align, commands);
 }
 
 fn view_menu(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     item(ui, "Show everything", "F", true, Command::Fit, commands);
     item(ui, "Closer", "Up", true, Command::Zoom(1.6), commands);
     item(ui, "Farther", "Down", true, Command::Zoom(1.0 / 1.6), commands);
-    item(ui, "Next doubtful place", "N", state.solution.is_some(), Command::NextDoubt, commands);
+    item(ui, "Next doubtful place", "N", state.solution().is_some(), Command::NextDoubt, commands);
     ui.separator();
     for kind in PaneKind::ALL {
         let shown = is_shown(&state.preferences.layout, kind);

@@ -22,26 +22,27 @@ const HATCH: f32 = 5.0;
 /// Draws the pane.
 pub fn piano_roll_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     let canvas = Canvas::new(ui, state, "Notes", Grip::Onsets, commands);
-    let Some(piece) = &state.piece else {
+    let Some(document) = &state.document else {
         canvas.hint("The notes of the score will appear here");
         canvas.paint_overlay(state);
         return;
     };
+    let piece = &document.piece;
     let rows = Rows::new(&canvas, piece);
     canvas.paint_bars(state);
     rows.paint_keys(&canvas);
-    if let Some(spectrum) = state.spectrum.as_ref().filter(|_| state.preferences.spectrum_behind_notes) {
+    if let Some(spectrum) = document.spectrum.as_ref().filter(|_| state.preferences.spectrum_behind_notes) {
         let y = |pitch: f32| rows.top + (f32::from(rows.highest) + 1.0 - pitch) * rows.height;
         paint_spectrum(ui, &canvas, spectrum, &y, canvas.palette.wave.gamma_multiply(0.8));
     }
-    if let Some(solution) = state.shown() {
+    if let Some(solution) = document.shown() {
         let hovered = paint_notes(&canvas, &rows, solution);
         canvas.paint_overlay(state);
         rows.paint_labels(&canvas);
-        if let Some(span) = hovered.filter(|_| !state.dragging) {
+        if let Some(span) = hovered.filter(|_| !document.dragging) {
             paint_note_card(&canvas, piece, solution, span);
         }
-        if state.reference.is_some() {
+        if document.reference.is_some() {
             paint_legend(&canvas);
         }
     } else {

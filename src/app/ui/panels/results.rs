@@ -5,6 +5,7 @@ use eframe::egui::{self, Grid, ProgressBar, RichText, ScrollArea, Sense, Stroke,
 use super::clock;
 use super::side::{compact, heading, soft};
 use crate::app::command::Command;
+use crate::app::document::Document;
 use crate::app::document::view_model::{Doubt, Solution, percent};
 use crate::app::state::AppState;
 use crate::app::system_dialog::Question;
@@ -18,14 +19,14 @@ const ROW_HEIGHT: f32 = 24.0;
 pub fn results_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     heading(ui, "Result");
     let palette = Palette::of(ui);
-    let Some(solution) = &state.solution else {
+    let Some(solution) = state.solution() else {
         let text = if state.work.is_some() { "Being found…" } else { "Nothing is aligned yet." };
         ui.label(RichText::new(text).color(palette.soft_ink));
         return;
     };
     confidence_ui(ui, solution);
     ui.add_space(4.0);
-    match (&state.reference, &solution.metrics) {
+    match (state.reference(), &solution.metrics) {
         (Some(reference), Some(metrics)) => {
             ui.add_space(4.0);
             ui.label(RichText::new(format!("Against {}", reference.name)).color(palette.soft_ink));
@@ -96,7 +97,7 @@ fn metrics_ui(ui: &mut Ui, metrics: &Metrics) {
 
 fn doubts_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     let palette = Palette::of(ui);
-    let doubts = state.doubts();
+    let doubts = state.document.as_ref().map(Document::doubts).unwrap_or_default();
     ui.horizontal(|ui| {
         ui.label(RichText::new("Places to check").family(theme::strong_family()));
         ui.label(RichText::new(doubts.len().to_string()).color(palette.soft_ink));

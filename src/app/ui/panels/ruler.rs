@@ -27,7 +27,7 @@ pub fn ruler_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     response.widget_info(|| WidgetInfo::labeled(Role::Canvas, true, "Ruler: click to move the playhead, drag to mark"));
     let painter = ui.painter_at(whole);
     painter.rect_filled(whole, 0.0, palette.panel);
-    let view = state.view;
+    let view = state.view();
     let x = |time: f64| plot.left() + (view.share_of(time) * f64::from(plot.width())) as f32;
     let time = |x: f32| view.time_at(f64::from(x - plot.left()) / f64::from(plot.width()));
 
@@ -48,7 +48,7 @@ pub fn ruler_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     } else {
         0
     };
-    let marks = if state.piece.is_some() { view.end_s() } else { f64::NEG_INFINITY };
+    let marks = if state.document.is_some() { view.end_s() } else { f64::NEG_INFINITY };
     for k in (view.start_s.max(0.0) / step).ceil() as i64..=(marks / step).floor() as i64 {
         let second = k as f64 * step;
         let x = x(second);
@@ -78,8 +78,8 @@ pub fn ruler_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
             }
         }
     }
-    for (from, to) in &state.accepted {
-        let Some(warp) = state.solution.as_ref().map(|solution| &solution.alignment.warp) else { break };
+    for (from, to) in state.document.iter().flat_map(|document| &document.accepted) {
+        let Some(warp) = state.solution().map(|solution| &solution.alignment.warp) else { break };
         let stretch = Rect::from_min_max(
             pos2(x(warp.at(*from)), plot.bottom() - 4.0),
             pos2(x(warp.at(*to)), plot.bottom() - 1.0),

@@ -21,7 +21,7 @@ const LABELS: f32 = 58.0;
 /// Draws the settings.
 pub fn settings_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     heading(ui, "Settings");
-    let mut settings = state.settings.clone();
+    let mut settings = state.settings().clone();
     Grid::new("settings").num_columns(2).min_col_width(LABELS).spacing(vec2(12.0, 8.0)).show(ui, |ui| {
         label(
             ui,
@@ -71,7 +71,7 @@ pub fn settings_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         ui.end_row();
     });
     egui::CollapsingHeader::new("Advanced").show(ui, |ui| advanced_ui(ui, &mut settings));
-    if settings != state.settings {
+    if settings != *state.settings() {
         commands.push(Command::SetSettings(settings));
     }
     ui.add_space(8.0);
@@ -116,7 +116,7 @@ fn device_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
 const SHIPPED: [&str; 3] = ["mel", "cqt", "chroma"];
 
 fn extractor_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
-    let now = state.settings.extractor.as_deref();
+    let now = state.settings().extractor.as_deref();
     let shown = now.map_or_else(|| "None".to_owned(), |model| file_name(model.as_ref()));
     let combo =
         ComboBox::from_id_salt("extractor").selected_text(shown).width(COMBO_WIDTH).truncate().show_ui(ui, |ui| {
@@ -147,11 +147,11 @@ fn buttons_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         let wanted = state.needs_aligning() && state.work.is_none();
         let text = RichText::new("Align again").color(if wanted { palette.on_accent } else { palette.ink });
         let button = if wanted { Button::new(text).fill(palette.accent) } else { Button::new(text) };
-        if ui.add_enabled(state.piece.is_some(), button).on_hover_text("With these settings (Ctrl+R)").clicked() {
+        if ui.add_enabled(state.document.is_some(), button).on_hover_text("With these settings (Ctrl+R)").clicked() {
             commands.push(Command::Align);
         }
-        let fresh = Settings { anchors: state.settings.anchors.clone(), ..Settings::default() };
-        let reset = ui.add_enabled(fresh != state.settings, Button::new("Reset"));
+        let fresh = Settings { anchors: state.settings().anchors.clone(), ..Settings::default() };
+        let reset = ui.add_enabled(fresh != *state.settings(), Button::new("Reset"));
         if reset.on_hover_text("All settings as at first; fixed onsets stay.").clicked() {
             commands.push(Command::SetSettings(fresh));
         }

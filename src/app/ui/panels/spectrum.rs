@@ -25,18 +25,19 @@ struct Tiles {
 /// Draws the pane.
 pub fn spectrum_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     let canvas = Canvas::new(ui, state, "Spectrum", Grip::Onsets, commands);
-    let Some(piece) = &state.piece else {
+    let Some(document) = &state.document else {
         canvas.paint_overlay(state);
         return;
     };
-    let (low, high) = (piece.pitches.0.saturating_sub(3), (piece.pitches.1 + 14).min(127));
+    let pitches = document.piece.pitches;
+    let (low, high) = (pitches.0.saturating_sub(3), (pitches.1 + 14).min(127));
     let row = canvas.plot.height() / f32::from(high - low + 1);
     let y = |pitch: f32| canvas.plot.bottom() - (pitch - f32::from(low)) * row;
-    match &state.spectrum {
+    match &document.spectrum {
         Some(spectrum) => paint_spectrum(ui, &canvas, spectrum, &y, canvas.palette.wave_core),
         None => canvas.hint("Listening"),
     }
-    if let Some(solution) = state.shown() {
+    if let Some(solution) = document.shown() {
         let onsets = solution.onsets_between(canvas.view.start_s, canvas.view.end_s());
         let room = canvas.plot.width() / onsets.len().max(1) as f32;
         let strength = ((room - 3.0) / 10.0).clamp(0.0, 1.0) * 0.5;

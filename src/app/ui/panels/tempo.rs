@@ -15,7 +15,7 @@ use crate::warping::Warp;
 pub fn tempo_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     let canvas = Canvas::new(ui, state, "Tempo", Grip::Nothing, commands);
     canvas.paint_bars(state);
-    let Some(solution) = state.shown() else {
+    let (Some(document), Some(solution)) = (&state.document, state.shown()) else {
         canvas.paint_overlay(state);
         return;
     };
@@ -37,14 +37,13 @@ pub fn tempo_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     let median =
         [pos2(canvas.plot.left(), y(solution.median_tempo)), pos2(canvas.plot.right(), y(solution.median_tempo))];
     curve::dashed(&canvas, &median, Stroke::new(1.0, canvas.palette.ghost));
-    if let Some(ghost) = &state.ghost {
+    if let Some(ghost) = &document.ghost {
         let points = steps(&canvas, &ghost.alignment.tempo, y);
         curve::solid(&canvas, points, Stroke::new(1.0, canvas.palette.ghost));
     }
-    let piece = state.piece.as_deref();
-    for (index, kept) in state.kept.iter().enumerate().filter(|(_, kept)| kept.shown) {
-        let laid_over = piece.map(|piece| on_this_recording(kept, piece, &solution.alignment.warp));
-        let points = steps(&canvas, laid_over.as_deref().unwrap_or(&kept.alignment.tempo), y);
+    for (index, kept) in document.kept.iter().enumerate().filter(|(_, kept)| kept.shown) {
+        let laid_over = on_this_recording(kept, &document.piece, &solution.alignment.warp);
+        let points = steps(&canvas, &laid_over, y);
         curve::solid(&canvas, points, Stroke::new(1.3, canvas.palette.series(index)));
     }
     curve::solid(&canvas, steps(&canvas, tempo, y), Stroke::new(1.6, canvas.palette.wave_core));

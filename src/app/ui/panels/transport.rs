@@ -14,7 +14,7 @@ const ROOM_FOR_BARS: f32 = 760.0;
 
 /// Draws the bar.
 pub fn transport_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
-    let ready = state.piece.is_some();
+    let ready = state.document.is_some();
     let transport = &state.transport;
     let palette = Palette::of(ui);
     ui.horizontal_centered(|ui| {
@@ -83,7 +83,7 @@ fn listen_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     if split.on_hover_text("Recording in the left ear, score in the right one.").clicked() {
         choose(Mix { split: !mix.split, ..mix });
     }
-    let clicks = icon_button(ui, Icon::Clicks, "Clicks on beats", mix.clicks, state.solution.is_some());
+    let clicks = icon_button(ui, Icon::Clicks, "Clicks on beats", mix.clicks, state.solution().is_some());
     if clicks.on_hover_text("A click on every beat of the aligned score.").clicked() {
         choose(Mix { clicks: !mix.clicks, ..mix });
     }
@@ -100,7 +100,7 @@ fn bar_position_ui(ui: &mut Ui, state: &AppState) {
 }
 
 fn bar_position(state: &AppState) -> String {
-    let Some(solution) = &state.solution else { return String::new() };
+    let Some(solution) = state.solution() else { return String::new() };
     let here = state.transport.position_s + 1e-4;
     let after = solution.beats.partition_point(|beat| beat.performance_s <= here);
     match after.checked_sub(1).and_then(|index| solution.beats.get(index)) {
@@ -110,10 +110,10 @@ fn bar_position(state: &AppState) -> String {
 }
 
 fn status(state: &AppState) -> String {
-    if state.transport.mix.balance > 0.0 && !state.transport.score_ready && state.solution.is_some() {
+    if state.transport.mix.balance > 0.0 && !state.transport.score_ready && state.solution().is_some() {
         return "preparing the score's sound…".to_owned();
     }
-    let anchors = state.settings.anchors.len();
+    let anchors = state.settings().anchors.len();
     match anchors {
         0 => String::new(),
         1 => "1 onset fixed".to_owned(),

@@ -99,7 +99,7 @@ fn pieces_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     }
     ui.add_space(2.0);
     ui.horizontal(|ui| {
-        let ready = state.solution.is_some();
+        let ready = state.solution().is_some();
         let hint =
             "Adds the passages of the open piece that you called right (A), or else all of it as it is aligned now.";
         if ui.add_enabled(ready, compact("Add this piece")).on_hover_text(hint).clicked() {

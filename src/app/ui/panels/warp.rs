@@ -7,7 +7,8 @@ use super::canvas::{Canvas, Grip};
 use super::{clock, curve};
 use crate::align::result::SearchBand;
 use crate::app::command::Command;
-use crate::app::document::view_model::{Piece, Solution};
+use crate::app::document::Document;
+use crate::app::document::view_model::Solution;
 use crate::app::solve;
 use crate::app::state::AppState;
 use crate::app::ui::theme::Palette;
@@ -18,31 +19,32 @@ use crate::warping::Warp;
 pub fn warp_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     let canvas = Canvas::new(ui, state, "Warp", Grip::Onsets, commands);
     canvas.paint_bars(state);
-    let (Some(solution), Some(piece)) = (&state.solution, &state.piece) else {
+    let (Some(document), Some(solution)) = (&state.document, state.solution()) else {
         canvas.paint_overlay(state);
         return;
     };
+    let piece = &document.piece;
     let warp = &solution.alignment.warp;
     let line = Stroke::new(1.8, canvas.palette.wave_core);
     let axis = Axis::new(&canvas, warp, piece.score.end_s());
     axis.paint_grid(&canvas);
-    if let Some(search) = &state.shown().unwrap_or(solution).alignment.search {
+    if let Some(search) = &document.shown().unwrap_or(solution).alignment.search {
         paint_search_band(&canvas, &axis, search);
     }
-    if state.moved.is_none() {
+    if document.moved.is_none() {
         paint_confidence(&canvas, &axis, solution);
     }
-    if let Some(ghost) = &state.ghost {
+    if let Some(ghost) = &document.ghost {
         curve::dashed(&canvas, &axis.points(&canvas, &ghost.alignment.warp), Stroke::new(1.2, canvas.palette.ghost));
     }
-    if let Some(reference) = &state.reference {
+    if let Some(reference) = &document.reference {
         curve::solid(
             &canvas,
             axis.map_points(&canvas, &reference.times),
             Stroke::new(5.0, canvas.palette.reference.gamma_multiply(0.55)),
         );
     }
-    for (index, kept) in state.kept.iter().enumerate().filter(|(_, kept)| kept.shown) {
+    for (index, kept) in document.kept.iter().enumerate().filter(|(_, kept)| kept.shown) {
         let stroke = Stroke::new(1.5, canvas.palette.series(index));
         if kept.is_of(&piece.recording_name) {
             curve::solid(&canvas, axis.points(&canvas, &kept.alignment.warp), stroke);
@@ -50,9 +52,9 @@ pub fn warp_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
             curve::solid(&canvas, axis.points(&canvas, &laid_over), stroke);
         }
     }
-    let moved = state.moved.and_then(|moved| solve::preview(warp, &state.settings.anchors, moved));
+    let moved = document.moved.and_then(|moved| solve::preview(warp, &document.settings.anchors, moved));
     // Solved already for where the pointer is or just was, or else bent to follow it.
-    let solved = state.preview.as_ref().map(|preview| &preview.alignment.warp);
+    let solved = document.preview.as_ref().map(|preview| &preview.alignment.warp);
     match solved.or(moved.as_ref()) {
         Some(moved) => {
             curve::dashed(&canvas, &axis.points(&canvas, warp), Stroke::new(1.2, canvas.palette.ghost));
@@ -61,14 +63,14 @@ pub fn warp_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         None => curve::solid(&canvas, axis.points(&canvas, warp), line),
     }
     canvas.paint_overlay(state);
-    for anchor in &state.settings.anchors {
+    for anchor in &document.settings.anchors {
         let place = pos2(canvas.x(anchor.performance_s), axis.y(anchor.score_s));
         if canvas.plot.contains(place) {
             canvas.painter.circle(place, 4.5, canvas.palette.accent, Stroke::new(1.5, canvas.palette.canvas));
         }
     }
     axis.paint_labels(&canvas);
-    paint_legend(&canvas, state, piece);
+    paint_legend(&canvas, document);
     if let Some(pointer) = canvas.pointer {
         let time = canvas.time(pointer.x);
         let text = format!("recording {}   score {}", clock(time, 3), clock(warp.inverse(time).max(0.0), 3));
@@ -82,20 +84,21 @@ pub fn warp_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
 }
 
 /// Names the curves and bands that are drawn beside the alignment itself.
-fn paint_legend(canvas: &Canvas, state: &AppState, piece: &Piece) {
+fn paint_legend(canvas: &Canvas, document: &Document) {
+    let piece = &document.piece;
     let palette = canvas.palette;
     let mut entries = vec![(palette.wave_core, "alignment".to_owned())];
-    if let Some(reference) = &state.reference {
+    if let Some(reference) = &document.reference {
         entries.push((palette.reference, reference.name.clone()));
     }
-    if state.ghost.is_some() || state.moved.is_some() {
+    if document.ghost.is_some() || document.moved.is_some() {
         entries.push((palette.ghost, "before".to_owned()));
     }
-    for (index, kept) in state.kept.iter().enumerate().filter(|(_, kept)| kept.shown) {
+    for (index, kept) in document.kept.iter().enumerate().filter(|(_, kept)| kept.shown) {
         let stretched = if kept.is_of(&piece.recording_name) { "" } else { ", stretched to this length" };
         entries.push((palette.series(index), format!("{}{stretched}", kept.label(&piece.recording_name))));
     }
-    let search = state.solution.as_ref().and_then(|solution| solution.alignment.search.as_ref());
+    let search = document.solution.as_ref().and_then(|solution| solution.alignment.search.as_ref());
     if search.is_some_and(|search| can_be_seen(canvas, search)) {
         entries.push((search_colour(palette), "searched".to_owned()));
     }

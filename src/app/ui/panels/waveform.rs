@@ -16,14 +16,14 @@ const CROWDED: f32 = 3.0;
 pub fn waveform_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     let canvas = Canvas::new(ui, state, "Recording", Grip::Onsets, commands);
     canvas.paint_bars(state);
-    if let Some(piece) = &state.piece {
+    if let Some(piece) = state.piece() {
         paint_wave(&canvas, piece);
         paint_onsets(&canvas, state);
     } else {
         canvas.hint("Drop an audio file and its MIDI score here");
     }
     canvas.paint_overlay(state);
-    if state.piece.is_some() {
+    if state.document.is_some() {
         let middle = canvas.plot.center().y;
         canvas.label(middle, "0");
     }

@@ -216,6 +216,8 @@ pub struct AppState {
     pub notices: Vec<Notice>,
     /// The dialog that is open.
     pub dialog: Option<Dialog>,
+    /// The file that the dialog would replace, as far as it was looked for.
+    pub would_replace: Option<PathBuf>,
     /// What the system's dialog was asked, and when.
     pub asked: Option<(Question, Instant)>,
     /// What is remembered.
@@ -244,6 +246,7 @@ impl AppState {
             transport: Transport::default(),
             notices: Vec::new(),
             dialog: None,
+            would_replace: None,
             asked: None,
             preferences,
             devices: Vec::new(),

@@ -12,6 +12,7 @@ use super::picture::{self, Drawing, PictureOptions};
 use super::playback::{Output, Player};
 use super::preferences::{Preferences, ThemeChoice};
 use super::state::{AppState, Severity, TOLD_FOR};
+use super::tuning::Tuning;
 use super::ui::theme;
 use super::ui::{keys, panels, shell};
 use super::update::{self, Services};
@@ -59,7 +60,7 @@ impl Window {
             training: Arc::default(),
             opening: None,
         };
-        state.tuning = update::recall_plan(&services);
+        state.tuning = Tuning::recall(&services.models_folder());
         Self {
             state,
             services,
@@ -103,9 +104,15 @@ impl Window {
         update::autosave(&self.state, &mut self.services);
     }
 
-    /// To be called once when the window closes.
+    /// To be called once when the window closes: preferences are written, nothing is left to recover.
     pub fn settle_before_exit(&mut self) {
-        update::settle_before_exit(&self.state, &self.services);
+        if let Some(folder) = &self.services.user_folder {
+            self.state.preferences.write(folder);
+            self.state.tuning.remember(&self.services.models_folder());
+        }
+        if let Some(recovery) = &self.services.recovery {
+            recovery.clear();
+        }
     }
 
     fn before_painting(&mut self, ctx: &egui::Context) {

@@ -51,6 +51,13 @@ fn take_in_one(state: &mut AppState, services: &mut Services, slot: Slot, event:
         }
         Event::Previewed(solution) => correct::previewed(state, services, solution),
         Event::Listened(listening) => with_document(state, |document| document.listening = Some(listening)),
+        Event::Classified(files) => files::classified(state, services, files),
+        Event::LookedFor(found) => state.would_replace = found,
+        Event::Forgotten => {}
+        Event::Labelled { pieces, from_files } => tune::labelled(state, pieces, from_files),
+        Event::ModelOpened { model, card, purpose } => tune::model_opened(state, services, model, &card, purpose),
+        Event::TrainingNamed(name) => tune::named(state, name),
+        Event::TrainingKept(interrupted) => state.tuning.interrupted = interrupted,
         Event::Training(event) => state.tuning.take_in(event),
         Event::Trained(outcome) => tune::trained(state, *outcome),
         Event::Spectrum(spectrum) => with_document(state, |document| document.spectrum = Some(spectrum)),
@@ -116,7 +123,7 @@ fn failed(state: &mut AppState, services: &mut Services, slot: Slot, error: &Err
         }
         // What the drag would have brought is found out when it ends.
         Slot::Drag => return,
-        Slot::Train => tune::ended(state, services),
+        Slot::Train => tune::ended(state),
         Slot::Save => state.after_saving = None,
         _ => {}
     }
@@ -145,8 +152,9 @@ fn picked(state: &mut AppState, services: &mut Services, paths: Vec<std::path::P
             super::apply(state, services, Command::SetSettings(settings));
         }
         Question::Picture(_) => {
-            if let Some(Dialog::Picture(options)) = &mut state.dialog {
+            if let Some(Dialog::Picture(mut options)) = state.dialog.clone() {
                 options.path = first;
+                files::show(state, services, Dialog::Picture(options));
             }
         }
         Question::Missing(_) => super::apply(state, services, Command::Relink { file: first, confirmed: false }),
@@ -158,8 +166,8 @@ fn picked(state: &mut AppState, services: &mut Services, paths: Vec<std::path::P
             super::apply(state, services, Command::AddLabelled(paths));
         }
         Question::Export(_) => {
-            if let Some(Dialog::Export { path, .. }) = &mut state.dialog {
-                *path = first.display().to_string();
+            if let Some(Dialog::Export { format, .. }) = state.dialog {
+                files::show(state, services, Dialog::Export { format, path: first.display().to_string() });
             } else {
                 state.tell(Notice::warning(format!("{} was not written: the dialog is closed.", file_name(&first))));
             }

@@ -5,11 +5,25 @@ use std::path::{Path, PathBuf};
 use super::{Services, relink, tune, with_document};
 use crate::align::result::Alignment;
 use crate::app::document::Opening;
-use crate::app::document::source::{FileRole, Source, Sources, file_name, role_of};
+use crate::app::document::source::{FileRole, Source, Sources, file_name};
 use crate::app::preferences::Recent;
 use crate::app::state::{Afterwards, AppState, Dialog, Notice, Waiting, Work};
 use crate::app::work::tasks::{CompareWith, Task};
+use crate::app::work::worker::Slot;
 use crate::export::Format;
+
+/// Shows a dialog, and looks whether it would replace a file.
+pub(super) fn show(state: &mut AppState, services: &mut Services, dialog: Dialog) {
+    let target = match &dialog {
+        Dialog::Export { path, .. } => Some(PathBuf::from(path.trim())),
+        Dialog::Picture(options) => Some(options.path.clone()),
+        _ => None,
+    };
+    if let Some(target) = target {
+        services.worker.start(Task::LookFor(target));
+    }
+    state.dialog = Some(dialog);
+}
 
 /// Does something that would lose changes, or asks first.
 pub(super) fn unless_changed(state: &mut AppState, services: &mut Services, afterwards: Afterwards) {
@@ -55,7 +69,12 @@ pub(super) fn open(state: &mut AppState, services: &mut Services, paths: Vec<Pat
         return;
     }
     state.dialog = None;
-    let of_role = |role| paths.iter().rfind(|path| role_of(path) == role).cloned();
+    services.worker.start(Task::Classify(paths));
+}
+
+/// Opens files of which it is known what they are.
+pub(super) fn classified(state: &mut AppState, services: &mut Services, files: Vec<(FileRole, PathBuf)>) {
+    let of_role = |wanted| files.iter().rfind(|(role, _)| *role == wanted).map(|(_, path)| path.clone());
     let (session, reference) = (of_role(FileRole::Session), of_role(FileRole::Reference));
     let (recording, score) = (of_role(FileRole::Recording), of_role(FileRole::Score));
     if let Some(model) = of_role(FileRole::Model) {
@@ -63,6 +82,7 @@ pub(super) fn open(state: &mut AppState, services: &mut Services, paths: Vec<Pat
     }
     let replaces = session.is_some() || recording.is_some() || score.is_some();
     if replaces && state.is_changed() {
+        let paths = files.into_iter().map(|(_, path)| path).collect();
         state.dialog = Some(Dialog::Unsaved(Afterwards::Open(paths)));
         return;
     }
@@ -156,7 +176,7 @@ pub(super) fn saved(state: &mut AppState, services: &mut Services, path: PathBuf
         document.session_path = Some(path);
     });
     if let Some(recovery) = services.recovery.as_ref().filter(|_| !state.is_changed()) {
-        recovery.clear();
+        services.worker.start(Task::Forget(recovery.file().to_owned()));
     }
     if let Some(afterwards) = state.after_saving.take() {
         unless_changed(state, services, afterwards);
@@ -174,30 +194,19 @@ pub(super) fn recover(state: &mut AppState, services: &mut Services) {
     relink::open(state, services, &path, None);
 }
 
-pub(super) fn discard_left_behind(state: &mut AppState) {
+pub(super) fn discard_left_behind(state: &mut AppState, services: &mut Services) {
     if let Some(path) = state.left_behind.take() {
-        // Gone already is as good.
-        let _ = std::fs::remove_file(path);
+        services.worker.start(Task::Forget(path));
     }
 }
 
 /// Keeps changes safe from a crash. To be called now and then.
 pub fn autosave(state: &AppState, services: &mut Services) {
     let Some(document) = &state.document else { return };
-    if !document.is_changed() || document.kept_revision == document.revision || document.dragging {
+    let busy = document.dragging || services.worker.is_busy(Slot::Keep);
+    if busy || !document.is_changed() || document.kept_revision == document.revision {
         return;
     }
     let Some(path) = services.recovery.as_ref().map(|recovery| recovery.file().to_owned()) else { return };
     services.worker.start(Task::Keep { session: Box::new(document.session()), path, revision: document.revision });
-}
-
-/// The window closes in good order: preferences are written, nothing is left to recover.
-pub fn settle_before_exit(state: &AppState, services: &Services) {
-    if let Some(folder) = &services.user_folder {
-        state.preferences.write(folder);
-        super::tune::remember_plan(state, services);
-    }
-    if let Some(recovery) = &services.recovery {
-        recovery.clear();
-    }
 }

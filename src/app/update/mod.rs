@@ -24,14 +24,13 @@ use super::state::{AppState, Notice, Work};
 use super::system_dialog;
 use super::time_view::TimeView;
 use super::ui::panes::default_layout;
-use super::work::tasks::{CompareWith, Task};
+use super::work::tasks::{CompareWith, ModelPurpose, Task};
 use super::work::worker::{Slot, Worker};
 use crate::learning::Control;
 
 pub use events::take_in;
-pub use files::{autosave, settle_before_exit};
+pub use files::autosave;
 pub use play::follow_playhead;
-pub use tune::recall_plan;
 
 /// What the window works with.
 pub struct Services {
@@ -49,6 +48,14 @@ pub struct Services {
     pub opening: Option<Opening>,
 }
 
+impl Services {
+    /// Where models, labels and the plan of the training are kept.
+    pub fn models_folder(&self) -> PathBuf {
+        let user_folder = self.user_folder.clone();
+        user_folder.unwrap_or_else(|| std::env::temp_dir().join("agogic")).join("models")
+    }
+}
+
 /// Carries out one command.
 pub fn apply(state: &mut AppState, services: &mut Services, command: Command) {
     match command {
@@ -62,7 +69,7 @@ pub fn apply(state: &mut AppState, services: &mut Services, command: Command) {
             state.asked = Some((question.clone(), Instant::now()));
             services.worker.start(Task::Dialog(system_dialog::ask(question)));
         }
-        Command::Show(dialog) => state.dialog = Some(dialog),
+        Command::Show(dialog) => files::show(state, services, dialog),
         Command::CloseDialog => state.dialog = None,
         Command::SaveSession => files::save(state, services),
         Command::SaveSessionAs(path) => files::save_as(state, services, path),
@@ -74,7 +81,7 @@ pub fn apply(state: &mut AppState, services: &mut Services, command: Command) {
         Command::Relink { file, confirmed } => relink::offer(state, services, file, confirmed),
         Command::OpenWithout => relink::go_without(state, services),
         Command::Recover => files::recover(state, services),
-        Command::DiscardLeftBehind => files::discard_left_behind(state),
+        Command::DiscardLeftBehind => files::discard_left_behind(state, services),
         Command::Quit => files::unless_changed(state, services, super::state::Afterwards::Quit),
         Command::DiscardChanges(afterwards) => {
             state.dialog = None;
@@ -120,11 +127,13 @@ pub fn apply(state: &mut AppState, services: &mut Services, command: Command) {
         Command::AdoptKept(index) => compare::adopt(state, services, index),
         Command::ForgetKept(index) => with_document(state, |document| compare::forget(document, index)),
         Command::RenameKept(index, name) => with_document(state, |document| compare::rename(document, index, name)),
-        Command::ChooseExtractor(model) => tune::choose_extractor(state, model),
-        Command::SetPlan(plan) => tune::set_plan(state, services, plan),
-        Command::StartFrom(model) => tune::start_from(state, services, model),
+        Command::ChooseExtractor(model) => tune::choose_extractor(state, services, model),
+        Command::SetPlan(plan) => tune::set_plan(state, plan),
+        Command::StartFrom(model) => {
+            services.worker.start(Task::OpenModel { model, purpose: ModelPurpose::Training });
+        }
         Command::TypeLabelled(text) => state.tuning.typed = text,
-        Command::AddLabelled(paths) => tune::add_labelled(state, services, &paths),
+        Command::AddLabelled(paths) => tune::add_labelled(services, paths),
         Command::AddCurrent => tune::add_current(state, services),
         Command::StartTraining => tune::start(state, services),
         Command::PauseTraining(paused) => tune::pause(state, services, paused),

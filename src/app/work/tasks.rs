@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::train_task;
 use super::worker::{Event, Slot};
+use super::{labels, train_task};
 use crate::align::result::Alignment;
 use crate::align::settings::Settings;
 use crate::align::start::recording_spectrum;
 use crate::app::document::relink::Reopened;
 use crate::app::document::session::Session;
-use crate::app::document::source::{Source, Sources};
+use crate::app::document::source::{Source, Sources, role_of};
 use crate::app::document::view_model::{Piece, PieceParts, Reference, Solution, Spectrum};
 use crate::app::picture::{Drawing, PictureOptions};
 use crate::app::playback::ListDevices;
@@ -26,6 +26,7 @@ use crate::demo;
 use crate::evaluation::{BeatClock, TimeMap, read_ground_truth};
 use crate::export::{ExportInput, Format};
 use crate::learning::Control;
+use crate::networks::open_model;
 use crate::score::{Score, SoundFont, SynthParams, synthesise_mapped};
 
 /// A job.
@@ -151,15 +152,54 @@ pub enum Task {
         /// In which format, and where to.
         options: PictureOptions,
     },
+    /// Finds out what files are good for.
+    Classify(Vec<PathBuf>),
+    /// Finds out whether there is a file already where one is to be written.
+    LookFor(PathBuf),
+    /// Takes away a session that nobody needs to recover.
+    Forget(PathBuf),
+    /// Finds labelled pieces in files or folders.
+    FindLabelled(Vec<PathBuf>),
+    /// Makes labelled pieces of the open one.
+    Label {
+        /// The piece.
+        piece: Arc<Piece>,
+        /// Its alignment.
+        solution: Arc<Solution>,
+        /// Stretches of the score that were called right.
+        accepted: Vec<(f64, f64)>,
+        /// Where labels are kept.
+        folder: PathBuf,
+    },
+    /// Reads a model.
+    OpenModel {
+        /// Its name, or its file.
+        model: String,
+        /// What for.
+        purpose: ModelPurpose,
+    },
     /// Trains a model.
     Train {
         /// What and how.
         plan: Box<Plan>,
         /// Where models are kept.
         folder: PathBuf,
+        /// Whether it goes on with what was begun under its name; else it gets a free one.
+        goes_on: bool,
         /// To pause it.
         control: Arc<Control>,
     },
+}
+
+/// What a model is opened for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ModelPurpose {
+    /// To be chosen in the settings.
+    Settings,
+    /// To be chosen, and the piece to be aligned with it.
+    Alignment,
+    /// To start a training from it.
+    Training,
 }
 
 /// What an alignment is compared with.
@@ -190,7 +230,10 @@ impl Task {
             Self::Sound { .. } => Slot::Sound,
             Self::Export { .. } | Self::Picture { .. } => Slot::Export,
             Self::Save { .. } => Slot::Save,
-            Self::Keep { .. } => Slot::Keep,
+            Self::Keep { .. } | Self::Forget(_) => Slot::Keep,
+            Self::LookFor(_) => Slot::LookFor,
+            Self::OpenModel { .. } => Slot::Model,
+            Self::Classify(_) | Self::FindLabelled(_) | Self::Label { .. } => Slot::Files,
             Self::Dialog(_) => Slot::Dialog,
             Self::Train { .. } => Slot::Train,
         }
@@ -214,6 +257,12 @@ impl Task {
             Self::Keep { .. } => "keep",
             Self::Dialog(_) => "dialog",
             Self::Picture { .. } => "picture",
+            Self::Classify(_) => "classify",
+            Self::LookFor(_) => "look-for",
+            Self::Forget(_) => "forget",
+            Self::FindLabelled(_) => "find-labelled",
+            Self::Label { .. } => "label",
+            Self::OpenModel { .. } => "open-model",
             Self::Train { .. } => "train",
         }
     }
@@ -303,7 +352,35 @@ pub fn run(ctx: &JobContext, task: Task, tell: &dyn Fn(Event)) -> Result<()> {
             write_bytes_atomically(&options.path, &drawing.encode(options.format)?)?;
             tell(Event::Written(options.path));
         }
-        Task::Train { plan, folder, control } => train_task::run(ctx, &plan, &folder, &control, tell)?,
+        Task::Classify(paths) => {
+            let with_role = |path: PathBuf| (role_of(&path), path);
+            tell(Event::Classified(paths.into_iter().map(with_role).collect()));
+        }
+        Task::LookFor(path) => tell(Event::LookedFor(path.is_file().then_some(path))),
+        Task::Forget(path) => {
+            // Gone already is as good.
+            let _ = std::fs::remove_file(path);
+            tell(Event::Forgotten);
+        }
+        Task::FindLabelled(paths) => tell(Event::Labelled { pieces: labels::of_files(&paths)?, from_files: true }),
+        Task::Label { piece, solution, accepted, folder } => {
+            let pieces = labels::of_piece(&piece, &solution, &accepted, &folder)?;
+            tell(Event::Labelled { pieces, from_files: false });
+        }
+        Task::OpenModel { model, purpose } => {
+            let card = Box::new(open_model(&model)?.card);
+            tell(Event::ModelOpened { model, card, purpose });
+        }
+        Task::Train { mut plan, folder, goes_on, control } => {
+            if !goes_on {
+                plan.take_free_name(&folder);
+                tell(Event::TrainingNamed(plan.name.clone()));
+            }
+            plan.write(&folder);
+            let trained = train_task::run(ctx, &plan, &folder, &control, tell);
+            tell(Event::TrainingKept(plan.is_unfinished(&folder)));
+            tell(Event::Trained(Box::new(trained?)));
+        }
     }
     Ok(())
 }

@@ -19,7 +19,7 @@ use crate::networks::{Extractor, ModelCard, open_model};
 const OUTPUT_DIM: usize = 128;
 
 /// Trains, or goes on with a training that was interrupted.
-pub fn run(ctx: &JobContext, plan: &Plan, folder: &Path, control: &Control, tell: &dyn Fn(Event)) -> Result<()> {
+pub fn run(ctx: &JobContext, plan: &Plan, folder: &Path, control: &Control, tell: &dyn Fn(Event)) -> Result<Outcome> {
     ctx.report("preparing", 0.0)?;
     let job = job(plan, folder)?;
     let trained = run_training(ctx, &job, control, &|event| tell(Event::Training(event)))?;
@@ -36,8 +36,7 @@ pub fn run(ctx: &JobContext, plan: &Plan, folder: &Path, control: &Control, tell
         });
     }
     let (history, best_epoch) = (trained.history, trained.best_epoch);
-    tell(Event::Trained(Box::new(Outcome { model: job.output, history, best_epoch, pieces })));
-    Ok(())
+    Ok(Outcome { model: job.output, history, best_epoch, pieces })
 }
 
 fn job(plan: &Plan, folder: &Path) -> Result<TrainingJob> {

@@ -5,23 +5,24 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
-use super::tasks::{self, Task};
+use super::tasks::{self, ModelPurpose, Task};
 use crate::app::document::relink::Reopened;
-use crate::app::document::source::Source;
+use crate::app::document::source::{FileRole, Source};
 use crate::app::document::view_model::{Piece, Reference, Solution, Spectrum};
 use crate::app::playback::OutputDevice;
 use crate::app::section::Listening;
-use crate::app::tuning::Outcome;
+use crate::app::tuning::{LabelledPiece, Outcome};
 use crate::audio::AudioClip;
 use crate::base::error::Error;
 use crate::base::job::JobContext;
 use crate::learning::TrainEvent;
+use crate::networks::ModelCard;
 
 /// Tells one job from another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JobId(u64);
 
-/// Kinds of work of which only the latest job counts.
+/// Kinds of work. Of most, only the latest job counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Slot {
     /// Reading, aligning, comparing.
@@ -44,9 +45,15 @@ pub enum Slot {
     Train,
     /// Asking for sound devices.
     Devices,
+    /// Looking whether a file is there.
+    LookFor,
+    /// Reading a model.
+    Model,
+    /// Looking into files that the user has chosen: every job counts.
+    Files,
 }
 
-const SLOTS: usize = 10;
+const SLOTS: usize = 13;
 
 /// What a job tells.
 #[derive(Debug)]
@@ -101,6 +108,32 @@ pub enum Event {
     Kept(u64),
     /// The user chose files; none if the dialog was closed.
     Picked(Vec<PathBuf>),
+    /// What files are good for.
+    Classified(Vec<(FileRole, PathBuf)>),
+    /// The file that was looked for, if it is there.
+    LookedFor(Option<PathBuf>),
+    /// There is nothing to recover any more.
+    Forgotten,
+    /// Pieces to learn from.
+    Labelled {
+        /// The pieces.
+        pieces: Vec<LabelledPiece>,
+        /// Whether they were found in files; else they are of the open piece.
+        from_files: bool,
+    },
+    /// A model was read.
+    ModelOpened {
+        /// Its name, or its file.
+        model: String,
+        /// What it says of itself.
+        card: Box<ModelCard>,
+        /// What it was opened for.
+        purpose: ModelPurpose,
+    },
+    /// What the model will be called that is being trained.
+    TrainingNamed(String),
+    /// Whether a training that has ended can go on later.
+    TrainingKept(bool),
     /// A step or an epoch of training is done.
     Training(TrainEvent),
     /// A model was trained.
@@ -112,7 +145,15 @@ pub enum Event {
 impl Event {
     /// Whether more of the same job will follow.
     fn is_interim(&self) -> bool {
-        matches!(self, Self::Progress { .. } | Self::Opened { .. } | Self::Spectrum(_) | Self::Training(_))
+        matches!(
+            self,
+            Self::Progress { .. }
+                | Self::Opened { .. }
+                | Self::Spectrum(_)
+                | Self::TrainingNamed(_)
+                | Self::Training(_)
+                | Self::TrainingKept(_)
+        )
     }
 }
 
@@ -148,7 +189,9 @@ impl Worker {
     /// Starts a job; the job that held its slot is cancelled and its events will be dropped.
     pub fn start(&mut self, task: Task) {
         let slot = task.slot();
-        self.cancel(slot);
+        if slot != Slot::Files {
+            self.cancel(slot);
+        }
         self.threads.retain(|thread| !thread.is_finished());
         self.next_job += 1;
         let job = JobId(self.next_job);
@@ -201,10 +244,11 @@ impl Worker {
         let mut events = Vec::new();
         while let Ok(Message { slot, job, event }) = self.receiver.try_recv() {
             let running = &mut self.running[slot as usize];
-            if running.as_ref().is_none_or(|running| running.job != job) {
+            let is_latest = running.as_ref().is_some_and(|running| running.job == job);
+            if !is_latest && slot != Slot::Files {
                 continue;
             }
-            if !event.is_interim() {
+            if is_latest && !event.is_interim() {
                 *running = None;
             }
             events.push((slot, event));
@@ -262,6 +306,24 @@ mod tests {
         let opened = seen.iter().filter(|event| matches!(event, Event::Opened { .. })).count();
         assert_eq!(opened, 1, "only the second job counts");
         assert!(!worker.is_busy(Slot::Align));
+    }
+
+    #[test]
+    fn files_chosen_one_after_the_other_are_all_heard_of() {
+        let mut worker = Worker::new(|| {});
+        let names = ["a.mid", "b.wav", "c.agogic"];
+        for name in names {
+            worker.start(Task::Classify(vec![PathBuf::from(name)]));
+        }
+        let mut heard = Vec::new();
+        while heard.len() < names.len() {
+            for event in wait_for(&mut worker, |event| matches!(event, Event::Classified(_))) {
+                let Event::Classified(files) = event else { panic!("{event:?}") };
+                heard.extend(files.into_iter().map(|(_, path)| path));
+            }
+        }
+        heard.sort();
+        assert_eq!(heard, names.map(PathBuf::from));
     }
 
     #[test]

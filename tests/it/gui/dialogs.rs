@@ -28,7 +28,10 @@ fn a_picture_is_written_as_the_dialog_says() {
     assert_eq!(options.area, PictureArea::Panes);
     options.path = folder.path().join("picture.png");
     let pixels = options.size.map(|side| side * options.detail);
+    std::fs::write(&options.path, "something").unwrap();
     bench.apply(Command::Show(Dialog::Picture(options.clone())));
+    bench.wait("looking for the file", |state| state.would_replace.as_ref() == Some(&options.path));
+    bench.harness.get_by_label("picture.png exists and will be replaced.");
     bench.harness.get_by_label(&format!("{} × {} pixels", pixels[0], pixels[1]));
     bench.harness.get_by_label("Save").click();
     bench.wait("writing", |state| state.notices.iter().any(|notice| notice.text.starts_with("Wrote")));
@@ -149,16 +152,16 @@ fn a_model_of_ones_own_can_be_the_start_of_a_training() {
     bench.apply(Command::ShowSide(SideTab::Tune));
     // Dropped on the window while the part is shown, or chosen there.
     bench.apply(Command::Open(vec![own.clone()]));
-    assert_eq!(bench.read(|state| state.tuning.plan.start.clone()), Start::Model(own.display().to_string()));
+    let start = Start::Model(own.display().to_string());
+    bench.wait("the model", |state| state.tuning.plan.start == start);
     bench.harness.get_by_role_and_label(AccessRole::ComboBox, "Start from");
     let damaged = folder.path().join("damaged.safetensors");
     std::fs::write(&damaged, "nothing").unwrap();
     bench.apply(Command::StartFrom(damaged.display().to_string()));
-    bench.read(|state| {
-        assert_eq!(state.tuning.plan.start, Start::Model(own.display().to_string()), "the other one stays");
-        assert!(state.notices.iter().any(|notice| notice.text.contains("damaged")));
-    });
+    bench.wait("the error", |state| state.notices.iter().any(|notice| notice.text.contains("damaged")));
+    assert_eq!(bench.read(|state| state.tuning.plan.start.clone()), start, "the other one stays");
     bench.apply(Command::ShowSide(SideTab::Align));
     bench.apply(Command::DiscardChanges(Afterwards::Open(vec![own.clone()])));
-    assert_eq!(bench.read(|state| state.settings().extractor.clone()), Some(own.display().to_string()));
+    let own = own.display().to_string();
+    bench.wait("the model", |state| state.settings().extractor.as_ref() == Some(&own));
 }

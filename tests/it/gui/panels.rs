@@ -52,6 +52,7 @@ fn a_passage_that_is_called_right_is_saved_and_taken_back() {
     bench.harness.run_ok();
     assert_eq!(bench.read(|state| open(state).accepted.clone()), [(first.0, last.0)]);
     bench.apply(Command::AddCurrent);
+    bench.wait("labelling", |state| !state.tuning.plan.pieces.is_empty());
     let labelled = bench.read(|state| state.tuning.plan.pieces.clone());
     assert_eq!(labelled.len(), 1);
     let rows = std::fs::read_to_string(&labelled[0].truth).unwrap().lines().count() - 1;
@@ -120,6 +121,7 @@ fn another_recording_of_the_score_is_compared_beat_by_beat() {
 /// A plan that trains for two epochs on the demo in a second or two.
 fn tiny_plan(bench: &mut Bench) {
     bench.apply(Command::AddCurrent);
+    bench.wait("labelling", |state| !state.tuning.plan.pieces.is_empty());
     let [audio, score, truth] = demo_files(&bench.folder);
     let mut plan = bench.read(|state| state.tuning.plan.clone());
     plan.add(LabelledPiece::of_files(PieceFiles { name: "demo truth".to_owned(), audio, score, truth }));
@@ -157,7 +159,7 @@ fn two_epochs_of_training_give_a_model_that_can_be_used_and_rolled_back() {
     assert!(model.is_file());
     bench.harness.get_by_label_contains("Validation TimeErr");
     bench.harness.get_by_label("Use the new model").click();
-    bench.harness.step();
+    bench.wait("the model", |state| state.tuning.before_use.is_some());
     bench.wait("aligning", |state| !state.needs_aligning() && state.work.is_none());
     let used = bench.read(|state| state.solution().unwrap().alignment.settings.extractor.clone());
     assert_eq!(used, Some(model.display().to_string()));
@@ -181,7 +183,7 @@ fn a_stopped_training_is_kept_over_a_restart_and_ends_with_its_best_epoch() {
     bench.close();
 
     let mut again = Bench::new(folder.path(), Vec::new());
-    assert!(again.read(|state| state.tuning.unfinished && state.tuning.plan.epochs == 400));
+    assert!(again.read(|state| state.tuning.would_go_on() && state.tuning.plan.epochs == 400));
     again.apply(Command::ShowSide(SideTab::Tune));
     again.harness.get_by_label("Go on").click();
     again.harness.step();
@@ -191,7 +193,7 @@ fn a_stopped_training_is_kept_over_a_restart_and_ends_with_its_best_epoch() {
     again.harness.get_by_label("Keep the best").click();
     again.harness.step();
     again.wait("the best", |state| state.tuning.outcome.is_some());
-    assert!(again.read(|state| !state.tuning.unfinished && state.tuning.outcome.as_ref().unwrap().model.is_file()));
+    assert!(again.read(|state| !state.tuning.would_go_on() && state.tuning.outcome.as_ref().unwrap().model.is_file()));
 }
 
 #[test]
@@ -200,16 +202,14 @@ fn a_model_can_be_chosen_and_what_is_none_is_named() {
     let mut bench = Bench::new(folder.path(), Vec::new());
     bench.wait_until_aligned();
     bench.apply(Command::ChooseExtractor(Some("chroma".to_owned())));
-    bench.read(|state| {
-        assert_eq!(state.settings().features, FeatureKind::Chroma);
-        assert_eq!(state.settings().extractor.as_deref(), Some("chroma"));
-    });
+    bench.wait("the model", |state| state.settings().extractor.as_deref() == Some("chroma"));
+    assert_eq!(bench.read(|state| state.settings().features), FeatureKind::Chroma);
     bench.apply(Command::ChooseExtractor(None));
     assert!(bench.read(|state| state.settings().extractor.is_none()));
     bench.apply(Command::ChooseExtractor(Some("nothing.safetensors".to_owned())));
-    assert!(bench.read(|state| {
+    bench.wait("the error", |state| {
         state.notices.iter().any(|notice| notice.severity == Severity::Error && notice.text.contains("nothing"))
-    }));
+    });
     bench.apply(Command::Show(Dialog::About));
     bench.harness.get_by_label("Built-in models");
 }

@@ -43,7 +43,7 @@ pub(super) fn picture_ui(ui: &mut Ui, state: &AppState, options: &PictureOptions
     if path_field(ui, "File", "/path/to/picture.png", &mut typed) {
         wanted.path = PathBuf::from(typed.trim());
     }
-    if wanted.path.is_file() {
+    if state.would_replace.as_ref() == Some(&wanted.path) {
         ui.label(format!("{} exists and will be replaced.", file_name(&wanted.path)));
     }
     if wanted != *options {

@@ -230,16 +230,16 @@ fn run_ui(ui: &mut Ui, tuning: &Tuning, commands: &mut Vec<Command>) {
             let missing = tuning.plan.missing();
             if let Some(missing) = missing {
                 soft(ui, missing);
-            } else if tuning.unfinished {
+            } else if tuning.would_go_on() {
                 soft(ui, "An unfinished training of this name is kept; it goes on where it stopped.");
             }
             ui.horizontal(|ui| {
-                let word = if tuning.unfinished { "Go on" } else { "Train" };
+                let word = if tuning.would_go_on() { "Go on" } else { "Train" };
                 if main_button(ui, word, missing.is_none()) {
                     commands.push(Command::StartTraining);
                 }
                 let hint = "Ends this training with its best epoch so far.";
-                let best = tuning.phase == Phase::Stopped && tuning.unfinished && tuning.epochs_done() > 0;
+                let best = tuning.phase == Phase::Stopped && tuning.would_go_on() && tuning.epochs_done() > 0;
                 if best && ui.button("Keep the best").on_hover_text(hint).clicked() {
                     commands.push(Command::KeepBest);
                 }

@@ -9,8 +9,6 @@ mod folder;
 pub mod picture;
 pub mod playback;
 mod preferences;
-mod section;
-mod solve;
 mod state;
 mod system_dialog;
 mod time_view;

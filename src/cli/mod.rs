@@ -9,8 +9,10 @@ mod evaluate;
 mod experiment;
 mod features;
 mod fine_tune;
+mod like;
 mod model;
 mod progress;
+mod settings_args;
 mod summary;
 mod synth;
 mod train;
@@ -78,7 +80,7 @@ fn run(ctx: &JobContext, quiet: bool, command: Command) -> Result<()> {
 fn exit_code(error: &Error) -> u8 {
     match error {
         Error::Cancelled => CANCELLED,
-        Error::Invalid { .. } => USAGE,
+        Error::Invalid { .. } | Error::Misplaced { .. } => USAGE,
         _ => FAILURE,
     }
 }

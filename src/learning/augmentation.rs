@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::random::Random;
+use crate::base::random::Random;
 use crate::features::FeatureKind;
 
 /// How strong the changes may be. Each is drawn anew for every slice.

@@ -2,10 +2,11 @@
 
 use rayon::prelude::*;
 
-use super::method::{EncodedSlice, Method, Number, slice_loss};
+use super::method::{EncodedSlice, Method, slice_loss};
 use super::slices::SliceTruth;
 use crate::base::error::Result;
 use crate::base::job::JobContext;
+use crate::base::number::Real;
 use crate::networks::gru::{self, Batch, GruRef, InputGradient};
 use crate::warping::Signal;
 use crate::warping::gdtw::Workspace;
@@ -52,7 +53,7 @@ pub struct BatchLoss<T> {
 }
 
 /// Runs a batch. The result does not depend on the number of threads.
-pub fn batch_loss<T: Number>(
+pub fn batch_loss<T: Real>(
     ctx: &JobContext,
     method: Method,
     lambda: f64,
@@ -87,7 +88,7 @@ pub fn batch_loss<T: Number>(
         .collect::<Result<Vec<_>>>()?;
 
     let share = 1.0 / sequences.max(1) as f64;
-    let weight = <T as crate::networks::Real>::from_f64(share);
+    let weight = T::from_f64(share);
     let mut by_score = Vec::with_capacity(score.len());
     let mut by_performance = Vec::with_capacity(performance.len());
     for loss in &losses {

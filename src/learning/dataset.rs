@@ -9,10 +9,10 @@ use sha2::{Digest, Sha256};
 
 use super::feature_cache::{FeatureCache, hex};
 use super::piece_files::PieceFiles;
-use super::random::Random;
 use crate::audio;
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
+use crate::base::random::Random;
 use crate::evaluation::{BeatClock, GroundTruth, read_ground_truth};
 use crate::features::{FeatureParams, FeatureSeq, estimate_tuning, extract};
 use crate::score::{Score, SoundFont, play_in_tune};

@@ -5,9 +5,9 @@ use std::sync::Mutex;
 use candle_core::{CpuStorage, CustomOp3, DType, Layout, Shape, Tensor, WithDType, bail};
 use rayon::prelude::*;
 
-use super::method::Number;
 use crate::base::error::Result;
 use crate::base::job::JobContext;
+use crate::base::number::Real;
 use crate::warping::Signal;
 use crate::warping::gdtw::{
     EdgeGradient, NodeGradient, Problem, Solution, SolveOptions, smoothed_gradient, solve_batch,
@@ -68,8 +68,8 @@ struct Limits {
 }
 
 impl Limits {
-    fn read<T: Number>(values: &[T]) -> candle_core::Result<Self> {
-        let value = |i: usize| -> f64 { values[i].into() };
+    fn read<T: Real>(values: &[T]) -> candle_core::Result<Self> {
+        let value = |i: usize| -> f64 { values[i].to_f64() };
         match values.len() {
             1 => Ok(Self { lambda: value(0), slopes: None }),
             3 => Ok(Self { lambda: value(0), slopes: Some((value(1), value(2))) }),
@@ -79,7 +79,7 @@ impl Limits {
 }
 
 impl DecDtwOp {
-    fn problems<'a, T: Number>(
+    fn problems<'a, T: Real>(
         &'a self,
         score: &'a [T],
         performance: &'a [T],
@@ -117,7 +117,7 @@ impl DecDtwOp {
         }
     }
 
-    fn forward<T: Number>(
+    fn forward<T: Real>(
         &self,
         score: &[T],
         performance: &[T],
@@ -129,14 +129,14 @@ impl DecDtwOp {
         let solved: Result<Vec<Solution>> =
             solve_batch(&JobContext::new(), &problems, &self.params.solve).into_iter().collect();
         let solved = solved.map_err(wrap)?;
-        let warps = solved.iter().flat_map(|s| &s.phi).map(|&t| <T as crate::networks::Real>::from_f64(t)).collect();
+        let warps = solved.iter().flat_map(|s| &s.phi).map(|&t| <T as Real>::from_f64(t)).collect();
         if let Ok(mut kept) = self.solutions.lock() {
             *kept = solved;
         }
         Ok(warps)
     }
 
-    fn backward<T: Number + WithDType>(
+    fn backward<T: Real + WithDType>(
         &self,
         tensors: [&Tensor; 3],
         gradient_: &Tensor,
@@ -145,7 +145,7 @@ impl DecDtwOp {
         let dim = self.check(score.dims(), performance.dims())?;
         let flat = |tensor: &Tensor| tensor.flatten_all()?.to_vec1::<T>();
         let (x, y, edge) = (flat(score)?, flat(performance)?, flat(limits)?);
-        let by_warp: Vec<f64> = flat(gradient_)?.into_iter().map(Into::into).collect();
+        let by_warp: Vec<f64> = flat(gradient_)?.into_iter().map(Real::to_f64).collect();
         let problems = self.problems(&x, &y, dim, Limits::read(&edge)?).map_err(candle_core::Error::wrap)?;
         let Ok(solutions) = self.solutions.lock() else { bail!("the forward pass of the warp failed") };
         if solutions.len() != problems.len() {
@@ -171,8 +171,7 @@ impl DecDtwOp {
             by_limits[1] += found.slope_min.iter().sum::<f64>();
             by_limits[2] += found.slope_max.iter().sum::<f64>();
         }
-        let by_limits: Vec<T> =
-            by_limits[..edge.len()].iter().map(|&g| <T as crate::networks::Real>::from_f64(g)).collect();
+        let by_limits: Vec<T> = by_limits[..edge.len()].iter().map(|&g| <T as Real>::from_f64(g)).collect();
         Ok([
             Tensor::from_vec(by_score, score.shape(), score.device())?,
             Tensor::from_vec(by_performance, performance.shape(), performance.device())?,

@@ -1,10 +1,10 @@
 //! What one epoch of training sees, drawn from the seed and the epoch alone.
 
 use super::dataset::Piece;
-use super::random::Random;
 use super::slice_test::rescale;
 use super::slices::{Placement, SlicePlan, SliceTruth, cut, plan_slices};
 use super::train_params::TrainParams;
+use crate::base::random::Random;
 use crate::features::FeatureKind;
 
 /// What the generators of an epoch are used for: no two draw the same numbers.

@@ -7,12 +7,10 @@ use super::regret::regret;
 use super::slices::SliceTruth;
 use crate::base::error::Result;
 use crate::base::job::JobContext;
-use crate::networks;
+use crate::base::number::Real;
 use crate::warping::Signal;
 use crate::warping::cost::{self, Band, LocalCost, local_cost};
-use crate::warping::gdtw::{
-    self, EdgeGradient, NodeGradient, Problem, SolveOptions, Workspace, smoothed_gradient, solve,
-};
+use crate::warping::gdtw::{EdgeGradient, NodeGradient, Problem, SolveOptions, Workspace, smoothed_gradient, solve};
 use crate::warping::soft_dtw::{DilateParams, dilate, soft_dtw, squared_euclidean_gradient, temporal_penalty};
 
 /// A warp whose mean error is above this is lost: it follows other notes.
@@ -93,12 +91,6 @@ pub enum SliceAligner {
     Gdtw,
 }
 
-/// The number types that every kernel of the chain knows: `f32`, and `f64` to check gradients.
-pub trait Number: networks::Real + gdtw::Real + cost::Real {}
-
-impl Number for f32 {}
-impl Number for f64 {}
-
 /// The learned features of a slice, and the truth.
 #[derive(Debug, Clone, Copy)]
 pub struct EncodedSlice<'a, T> {
@@ -124,7 +116,7 @@ pub struct SliceLoss<T> {
 }
 
 /// The loss of one slice.
-pub fn slice_loss<T: Number>(
+pub fn slice_loss<T: Real>(
     ctx: &JobContext,
     method: Method,
     lambda: f64,
@@ -158,7 +150,7 @@ struct DecDtwWeights {
     regret: f64,
 }
 
-fn decdtw<T: Number>(
+fn decdtw<T: Real>(
     ctx: &JobContext,
     loss: WarpLoss,
     weights: DecDtwWeights,
@@ -172,7 +164,7 @@ fn decdtw<T: Number>(
     if weights.regret > 0.0 && loss.value > LOST_S {
         let regret = regret(slice.score, slice.performance, lambda, slice.truth, &solution.phi);
         let weighted = |values: Vec<T>| {
-            let weight = |value: T| <T as networks::Real>::from_f64(weights.regret * Into::<f64>::into(value));
+            let weight = |value: T| T::from_f64(weights.regret * value.to_f64());
             values.into_iter().map(weight).collect()
         };
         return Ok(SliceLoss {
@@ -192,12 +184,12 @@ fn decdtw<T: Number>(
     Ok(SliceLoss { value: loss.value, score: x, performance: y, lambda: lambda.iter().sum() })
 }
 
-fn costs<T: Number>(ctx: &JobContext, slice: &EncodedSlice<'_, T>) -> Result<cost::Banded<T>> {
+fn costs<T: Real>(ctx: &JobContext, slice: &EncodedSlice<'_, T>) -> Result<cost::Banded<T>> {
     let band = Band::full(slice.score.frames(), slice.performance.frames())?;
     local_cost(ctx, &slice.score, &slice.performance, LocalCost::SquaredEuclidean, &band)
 }
 
-fn through_costs<T: Number>(
+fn through_costs<T: Real>(
     slice: &EncodedSlice<'_, T>,
     value: f64,
     by_cost: &cost::Banded<f64>,
@@ -207,7 +199,7 @@ fn through_costs<T: Number>(
 }
 
 /// Mean over the truth's rows of the squared distance between the first frames at or after the row's two times.
-fn along_truth<T: Number>(slice: &EncodedSlice<'_, T>) -> SliceLoss<T> {
+fn along_truth<T: Real>(slice: &EncodedSlice<'_, T>) -> SliceLoss<T> {
     let (score, performance) = (&slice.score, &slice.performance);
     let dim = score.dim();
     let mut by_score = vec![0.0; score.values().len()];
@@ -219,13 +211,13 @@ fn along_truth<T: Number>(slice: &EncodedSlice<'_, T>) -> SliceLoss<T> {
         let row = score.times().partition_point(|&t| t < score_s).min(score.frames() - 1);
         let column = performance.times().partition_point(|&t| t < performance_s).min(performance.frames() - 1);
         for c in 0..dim {
-            let difference: f64 = score.frame(row)[c].into() - performance.frame(column)[c].into();
+            let difference: f64 = score.frame(row)[c].to_f64() - performance.frame(column)[c].to_f64();
             value += share * difference * difference;
             by_score[row * dim + c] += 2.0 * share * difference;
             by_performance[column * dim + c] -= 2.0 * share * difference;
         }
     }
-    let rounded = |values: Vec<f64>| values.into_iter().map(<T as cost::Real>::from_f64).collect();
+    let rounded = |values: Vec<f64>| values.into_iter().map(T::from_f64).collect();
     SliceLoss { value, score: rounded(by_score), performance: rounded(by_performance), lambda: 0.0 }
 }
 

@@ -16,7 +16,6 @@ mod losses;
 mod method;
 mod parameters;
 mod piece_files;
-mod random;
 mod regret;
 mod slice_test;
 mod slices;
@@ -35,9 +34,8 @@ pub use experiment::{Experiment, ExperimentRow, default_models, markdown, run_ex
 pub use feature_cache::FeatureCache;
 pub use job::{TrainingJob, TrainingRun, Unimproved, run_training};
 pub use losses::{LossOnWarp, WarpLoss, warp_loss};
-pub use method::{EncodedSlice, LOST_S, Method, Number, SliceAligner, SliceLoss, slice_loss};
+pub use method::{EncodedSlice, LOST_S, Method, SliceAligner, SliceLoss, slice_loss};
 pub use piece_files::{PieceFiles, find_pieces};
-pub(crate) use random::Random;
 pub use slice_test::{SliceScores, TestSetup, test_slices};
 pub use slices::{Slice, SliceParams, SlicePlan, SliceTruth, cut};
 pub use train_params::TrainParams;

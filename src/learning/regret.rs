@@ -5,9 +5,8 @@
 //! prefers the warp found to the true one. It is zero where the truth is the optimum, and its gradient is plain, because the
 //! warp found is optimal: features (and λ) must make the true warp cheaper and the one found dearer.
 
-use super::method::Number;
 use super::slices::SliceTruth;
-use crate::networks::Real;
+use crate::base::number::Real;
 use crate::warping::Signal;
 
 /// The objective's preference for a warp over the truth, within the truth's span, and its gradient.
@@ -20,7 +19,7 @@ pub(super) struct Regret<T> {
 }
 
 /// The regret of the warp `phi`, which has the score's frames as its knots.
-pub(super) fn regret<T: Number>(
+pub(super) fn regret<T: Real>(
     score: Signal<'_, T>,
     performance: Signal<'_, T>,
     lambda: f64,
@@ -50,7 +49,7 @@ pub(super) fn regret<T: Number>(
         }
         before = Some((time, found, real));
     }
-    let rounded = |values: Vec<f64>| values.into_iter().map(<T as Real>::from_f64).collect();
+    let rounded = |values: Vec<f64>| values.into_iter().map(T::from_f64).collect();
     Regret {
         value: sums.value + lambda * by_lambda,
         score: rounded(sums.by_score),
@@ -75,15 +74,16 @@ struct Sums<'a, T> {
     by_performance: Vec<f64>,
 }
 
-impl<T: Number> Sums<'_, T> {
+impl<T: Real> Sums<'_, T> {
     /// Adds `weight · ‖x − y(at)‖²`.
     fn add(&mut self, knot: usize, at: f64, weight: f64) {
         let (times, dim) = (self.performance.times(), self.score.dim());
         let k = times.partition_point(|&t| t <= at).clamp(1, times.len() - 1) - 1;
         let share = ((at - times[k]) / (times[k + 1] - times[k])).clamp(0.0, 1.0);
         for c in 0..dim {
-            let x: f64 = self.score.frame(knot)[c].into();
-            let (y0, y1): (f64, f64) = (self.performance.frame(k)[c].into(), self.performance.frame(k + 1)[c].into());
+            let x: f64 = self.score.frame(knot)[c].to_f64();
+            let (y0, y1): (f64, f64) =
+                (self.performance.frame(k)[c].to_f64(), self.performance.frame(k + 1)[c].to_f64());
             let difference = x - y0 - share * (y1 - y0);
             let slope = 2.0 * weight * difference;
             self.value += weight * difference * difference;

@@ -8,8 +8,8 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::dataset::Piece;
-use super::random::Random;
 use crate::base::error::{Error, Result};
+use crate::base::random::Random;
 
 /// How long slices are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,9 +5,9 @@ use std::sync::Mutex;
 use candle_core::{CpuStorage, CustomOp2, DType, Layout, Shape, Tensor, WithDType, bail};
 
 use super::gru::{self, Batch, GruRef, GruShape, InputGradient, Trace};
-use super::real::Real;
 use super::tensor_gru;
 use crate::base::job::JobContext;
+use crate::base::number::Real;
 
 /// The features of `input` (sequences x frames x values), of length one in each frame.
 ///

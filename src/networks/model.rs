@@ -4,6 +4,7 @@ use super::card::ModelCard;
 use super::gru::{self, Batch, GruRef, GruShape};
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
+use crate::base::random::Random;
 use crate::features::FeatureSeq;
 
 /// Which of the two networks.
@@ -45,9 +46,8 @@ impl Gru {
     /// Random weights as PyTorch draws them: uniform between ±1/√hidden. The same seed gives the same weights.
     pub fn random(shape: GruShape, seed: u64) -> Self {
         let bound = 1.0 / (shape.hidden as f64).sqrt();
-        let mut state = seed;
-        let parameters =
-            (0..shape.parameter_count()).map(|_| ((2.0 * uniform(&mut state) - 1.0) * bound) as f32).collect();
+        let mut random = Random::at(seed, &[]);
+        let parameters = (0..shape.parameter_count()).map(|_| ((2.0 * random.unit() - 1.0) * bound) as f32).collect();
         Self { shape, parameters }
     }
 
@@ -70,16 +70,6 @@ impl Gru {
     pub fn as_ref(&self) -> GruRef<'_, f32> {
         GruRef::new(self.shape, &self.parameters).expect("every constructor gives the shape its number of parameters")
     }
-}
-
-/// The next number of a SplitMix64 sequence, between 0 and 1.
-fn uniform(state: &mut u64) -> f64 {
-    *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^= z >> 31;
-    (z >> 11) as f64 / (1_u64 << 53) as f64
 }
 
 /// Two networks and what is known about them.

@@ -39,7 +39,7 @@ fn a_bad_row_is_reported_the_rest_are_done_and_a_second_run_does_only_the_bad_on
     assert!(out.join("bad.csv").is_file());
     assert!(second.stdout.contains("| good |"), "the table is whole again: {}", second.stdout);
 
-    let other_settings = batch(&demo, rows, &["--aligner", "dtw", "--quiet"]).ok();
+    let other_settings = batch(&demo, rows, &["--method", "frames", "--quiet"]).ok();
     assert_eq!(other_settings.stderr, "");
     assert_ne!(modified(&out.join("good.csv")), before, "other settings are other work");
 }

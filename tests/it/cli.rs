@@ -14,13 +14,13 @@ fn demo_writes_the_three_files_and_names_them() {
 #[test]
 fn align_prints_csv_on_stdout_and_words_on_stderr() {
     let demo = Demo::new();
-    let run = demo.align(["--features", "cqt"]).ok();
+    let run = demo.align([""; 0]).ok();
     let rows: Vec<&str> = run.stdout.lines().filter(|line| !line.starts_with('#')).collect();
     let columns: Vec<&str> = rows[0].split(',').collect();
     assert!(columns.contains(&"score_time_s") && columns.contains(&"performance_time_s"), "{}", rows[0]);
     assert!(rows.len() > 176, "a row per change point");
     assert!(run.stderr.contains("176 notes") && run.stderr.contains("confidence"), "{}", run.stderr);
-    let quiet = demo.align(["--features", "cqt", "--quiet"]).ok();
+    let quiet = demo.align(["--quiet"]).ok();
     assert_eq!((quiet.stdout, quiet.stderr.as_str()), (run.stdout, ""));
 }
 
@@ -149,8 +149,12 @@ fn help_formats_and_completions_explain_the_program() {
         "--lambda",
         "--slope",
         "--band",
-        "--subsequence",
+        "--method",
+        "--ear",
+        "--ends",
+        "--like",
         "--anchor",
+        "--fix-note",
         "--soundfont",
         "--truth",
         "--plot",
@@ -174,9 +178,9 @@ fn help_formats_and_completions_explain_the_program() {
 fn wrong_usage_is_exit_code_2_with_a_reason() {
     let demo = Demo::new();
     for (args, word) in [
-        (&["--hop", "3"][..], "between 64 and 8192"),
-        (&["--lambda", "-1"], "lambda"),
-        (&["--lambda", "NaN"], "lambda"),
+        (&["--method", "frames", "--hop", "3"][..], "between 64 and 8192"),
+        (&["--method", "frames", "--lambda", "-1"], "lambda"),
+        (&["--method", "frames", "--lambda", "NaN"], "lambda"),
         (&["--slope", "2:1"], "MIN"),
         (&["--slope", "fast"], "MIN:MAX"),
         (&["--band", "0"], "band"),
@@ -188,7 +192,7 @@ fn wrong_usage_is_exit_code_2_with_a_reason() {
         (&["--format", "docx"], "docx"),
         (&["-o", "result.docx"], "docx"),
         (&["--plot", "picture.gif"], ".png or .svg"),
-        (&["--extractor", "no-such-extractor"], "no-such-extractor"),
+        (&["--method", "frames", "--extractor", "no-such-extractor"], "no-such-extractor"),
         (&["--no-such-option"], "--no-such-option"),
     ] {
         let run = demo.align(args);

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use agogic::align::settings::{Anchor, Settings};
+use agogic::align::settings::{Anchor, FrameMethod, Method, Settings};
 use agogic::app::playback::{SimulatedClock, SimulatedOutput};
 use agogic::app::{AppState, Command, Dialog, Document, PaneKind, Severity, ThemeChoice, Window, WindowOptions};
 use agogic::export::Format;
@@ -91,6 +91,14 @@ impl Bench {
 /// What is open, where something must be.
 fn open(state: &AppState) -> &Document {
     state.document.as_ref().unwrap()
+}
+
+/// The extractor that the settings name.
+fn extractor(state: &AppState) -> Option<String> {
+    match &state.settings().method {
+        Method::Frames(frames) => frames.extractor.clone(),
+        Method::Onsets(_) => None,
+    }
 }
 
 fn folder() -> tempfile::TempDir {
@@ -337,7 +345,10 @@ fn settings_wait_for_the_button_and_panes_and_themes_are_remembered() {
     let folder = folder();
     let mut bench = Bench::new(folder.path(), Vec::new());
     bench.wait_until_aligned();
-    bench.apply(Command::SetSettings(Settings { subsequence: true, ..Settings::default() }));
+    bench.apply(Command::SetSettings(Settings {
+        method: Method::Frames(FrameMethod::default()),
+        ..Settings::default()
+    }));
     assert!(bench.read(AppState::needs_aligning));
     bench.harness.get_by_label("Align again").click();
     bench.wait("aligning", |state| !state.needs_aligning() && state.work.is_none());

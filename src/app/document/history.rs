@@ -59,25 +59,26 @@ impl History {
 mod tests {
     use super::*;
 
-    fn snapshot(hop: usize) -> Snapshot {
-        Snapshot { settings: Settings { hop, ..Settings::default() }, solution: None, accepted: Vec::new() }
+    fn snapshot(band: u32) -> Snapshot {
+        let settings = Settings { band_s: Some(band.into()), ..Settings::default() };
+        Snapshot { settings, solution: None, accepted: Vec::new() }
     }
 
     #[test]
     fn undo_and_redo_walk_the_same_road() {
         let mut history = History::default();
-        for hop in 100..600 {
-            history.record(snapshot(hop), "change");
+        for band in 100..600 {
+            history.record(snapshot(band), "change");
         }
         let mut now = snapshot(600);
-        for hop in (100..600).rev() {
+        for band in (100..600).rev() {
             now = history.undo(now).unwrap();
-            assert_eq!(now.settings.hop, hop);
+            assert_eq!(now.settings.band_s, Some(band.into()));
         }
         assert!(history.undo(now.clone()).is_none());
-        for hop in 101..=600 {
+        for band in 101..=600 {
             now = history.redo(now).unwrap();
-            assert_eq!(now.settings.hop, hop);
+            assert_eq!(now.settings.band_s, Some(band.into()));
         }
         history.undo(now).unwrap();
         history.record(snapshot(1), "something else");

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::align::result::Alignment;
-use crate::align::settings::{AlignerKind, FeatureKind, Refinement, Settings};
+use crate::align::settings::{Aligner, FeatureKind, FrameMethod, Method, Settings};
 use crate::evaluation::{Metrics, TimeMap, evaluate};
 use crate::score::Score;
 use crate::warping::Warp;
@@ -89,28 +89,27 @@ impl Kept {
 
 /// A name that tells settings apart.
 pub fn describe(settings: &Settings) -> String {
-    let features = match settings.features {
-        FeatureKind::Cqt => "constant-Q",
-        FeatureKind::Chroma => "chroma",
-        FeatureKind::Mel => "mel",
+    let name = match &settings.method {
+        Method::Onsets(onsets) if onsets.ear.is_some() => "Onsets".to_owned(),
+        Method::Onsets(_) => "Onsets without ear".to_owned(),
+        Method::Frames(frames) => describe_frames(frames),
     };
-    let aligner = match settings.aligner {
-        AlignerKind::Gdtw => "GDTW",
-        AlignerKind::Dtw => "DTW",
-    };
-    let mut name = match settings.refinement() {
-        Refinement::Onsets if settings.aligner == AlignerKind::Gdtw => "Onsets".to_owned(),
-        Refinement::Onsets => format!("{aligner}, {features}, onsets"),
-        Refinement::None => format!("{aligner}, {features}"),
-    };
-    if let Some(model) = &settings.extractor {
-        name = format!("{aligner}, {}", super::source::file_name(model.as_ref()).trim_end_matches(".safetensors"));
-    }
     match settings.anchors.len() {
         0 => name,
         1 => format!("{name}, 1 fixed"),
         count => format!("{name}, {count} fixed"),
     }
+}
+
+fn describe_frames(frames: &FrameMethod) -> String {
+    let aligner = if frames.aligner == Aligner::Dtw { "DTW" } else { "GDTW" };
+    let features = match (&frames.extractor, frames.features) {
+        (Some(model), _) => super::source::file_name(model.as_ref()).trim_end_matches(".safetensors").to_owned(),
+        (None, FeatureKind::Cqt) => "constant-Q".to_owned(),
+        (None, FeatureKind::Chroma) => "chroma".to_owned(),
+        (None, FeatureKind::Mel) => "mel".to_owned(),
+    };
+    format!("{aligner}, {features}")
 }
 
 #[cfg(test)]
@@ -127,14 +126,16 @@ mod tests {
             notes: Vec::new(),
             tempo: Vec::new(),
             confidence: 1.0,
+            match_confidence: 1.0,
             warnings: Vec::new(),
             settings: Settings::default(),
             provenance: Provenance {
                 program: String::new(),
                 recording: media.clone(),
                 score: media,
-                soundfont: String::new(),
+                ear: None,
                 extractor: None,
+                soundfont: None,
             },
             search: None,
         };
@@ -148,10 +149,10 @@ mod tests {
     fn names_tell_settings_apart() {
         let plain = Settings::default();
         assert_eq!(describe(&plain), "Onsets");
-        let classic = Settings { aligner: AlignerKind::Dtw, features: FeatureKind::Chroma, ..plain.clone() };
-        assert_eq!(describe(&classic), "DTW, chroma");
-        let learned =
-            Settings { extractor: Some("models/mine.safetensors".to_owned()), refine: Some(Refinement::None), ..plain };
-        assert_eq!(describe(&learned), "GDTW, mine");
+        let frames = |frames| Settings { method: Method::Frames(frames), ..plain.clone() };
+        let chroma = FrameMethod { aligner: Aligner::Dtw, features: FeatureKind::Chroma, ..FrameMethod::default() };
+        assert_eq!(describe(&frames(chroma)), "DTW, chroma");
+        let learned = FrameMethod { extractor: Some("models/mine.safetensors".to_owned()), ..FrameMethod::default() };
+        assert_eq!(describe(&frames(learned)), "GDTW, mine");
     }
 }

@@ -16,8 +16,8 @@ use self::kept::Kept;
 use self::session::{KeptAlignment, Session};
 use self::source::{Source, Sources, file_name};
 use self::view_model::{Doubt, Piece, Reference, Solution, Spectrum};
-use super::section::Listening;
 use super::time_view::TimeView;
+use crate::align::Listening;
 use crate::align::settings::{Anchor, Settings};
 
 /// What a document starts with, beside its files.
@@ -45,15 +45,29 @@ impl Opening {
     }
 }
 
+/// What was heard of a recording.
+#[derive(Debug, Clone)]
+pub struct Heard {
+    /// To align it again.
+    pub listening: Arc<Listening>,
+    /// To draw it.
+    pub spectrum: Arc<Spectrum>,
+}
+
+impl Heard {
+    /// Draws what was listened to.
+    pub fn new(listening: Listening) -> Self {
+        Self { spectrum: Arc::new(Spectrum::of(listening.spectrum())), listening: Arc::new(listening) }
+    }
+}
+
 /// The open piece with everything that belongs to it. It is dropped whole when another piece is opened.
 #[derive(Debug)]
 pub struct Document {
     /// The recording and its score.
     pub piece: Arc<Piece>,
-    /// The recording's spectrum, once it is there.
-    pub spectrum: Option<Arc<Spectrum>>,
     /// What was heard of the recording, once it was.
-    pub listening: Option<Arc<Listening>>,
+    pub heard: Option<Heard>,
     /// The last good alignment, also while another is being found.
     pub solution: Option<Arc<Solution>>,
     /// What the alignment would be if the onset that is dragged were let go.
@@ -100,8 +114,7 @@ impl Document {
             kept = same_score.map(|before| before.kept).unwrap_or_default();
         }
         Self {
-            spectrum: None,
-            listening: None,
+            heard: None,
             solution: None,
             preview: None,
             ghost: None,

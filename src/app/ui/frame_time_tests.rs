@@ -72,14 +72,16 @@ fn alignment(score: &Score) -> Alignment {
             })
             .collect(),
         confidence: 0.8,
+        match_confidence: 0.8,
         warnings: Vec::new(),
         settings: Settings::default(),
         provenance: Provenance {
             program: "agogic".to_owned(),
             recording: media.clone(),
             score: media,
-            soundfont: String::new(),
+            ear: None,
             extractor: None,
+            soundfont: None,
         },
         search: None,
     }

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::{Services, play, start_aligning};
+use crate::align::can_realign;
 use crate::align::settings::{Anchor, Settings};
 use crate::app::document::Document;
 use crate::app::document::history::{History, Snapshot};
 use crate::app::document::view_model::Solution;
-use crate::app::section;
 use crate::app::state::{AppState, Work};
 use crate::app::work::tasks::Task;
 use crate::app::work::worker::Slot;
@@ -75,7 +75,10 @@ pub(super) fn let_go(document: &mut Document, services: &mut Services) {
 /// Solving a stretch again, if that is possible with what is known.
 fn section_task(document: &Document, settings: Settings, at_s: f64, preview: bool) -> Option<Task> {
     let (piece, solution) = (Arc::clone(&document.piece), document.solution.clone()?);
-    let listening = document.listening.clone().filter(|_| section::suits(&solution.alignment, &settings))?;
+    let listening = Arc::clone(&document.heard.as_ref()?.listening);
+    if !can_realign(&solution.alignment, &settings, &listening) {
+        return None;
+    }
     let reference = document.reference.clone();
     Some(Task::Section { piece, listening, solution, settings, reference, at_s, preview })
 }

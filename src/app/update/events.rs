@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Services, compare, correct, files, play, relink, tune, with_document};
+use crate::align::settings::Method;
 use crate::app::command::Command;
 use crate::app::document::source::file_name;
 use crate::app::document::view_model::{Piece, Reference, Solution};
-use crate::app::document::{Document, Opening};
+use crate::app::document::{Document, Heard, Opening};
 use crate::app::state::{AppState, Dialog, Notice, Waiting};
 use crate::app::system_dialog::Question;
 use crate::app::work::tasks::Task;
@@ -36,7 +37,7 @@ fn take_in_one(state: &mut AppState, services: &mut Services, slot: Slot, event:
         Event::Reopened(reopened) => relink::reopened(state, services, reopened),
         Event::Devices(devices) => state.devices = devices,
         Event::Opened { piece, reference } => opened(state, services, piece, reference),
-        Event::Solved(solution) => solved(state, services, solution),
+        Event::Solved { solution, heard } => solved(state, services, solution, heard),
         Event::Compared { source, reference, solution } => {
             let Some(document) = &mut state.document else { return };
             document.reference_source = source;
@@ -50,7 +51,7 @@ fn take_in_one(state: &mut AppState, services: &mut Services, slot: Slot, event:
             }
         }
         Event::Previewed(solution) => correct::previewed(state, services, solution),
-        Event::Listened(listening) => with_document(state, |document| document.listening = Some(listening)),
+        Event::Listened(heard) => with_document(state, |document| document.heard = Some(heard)),
         Event::Classified(files) => files::classified(state, services, files),
         Event::LookedFor(found) => state.would_replace = found,
         Event::Forgotten => {}
@@ -60,7 +61,6 @@ fn take_in_one(state: &mut AppState, services: &mut Services, slot: Slot, event:
         Event::TrainingKept(interrupted) => state.tuning.interrupted = interrupted,
         Event::Training(event) => state.tuning.take_in(event),
         Event::Trained(outcome) => tune::trained(state, *outcome),
-        Event::Spectrum(spectrum) => with_document(state, |document| document.spectrum = Some(spectrum)),
         Event::Sound(clip) => play::score_sounds(state, services, clip),
         Event::Written(path) => state.tell(Notice::info(format!("Wrote {}.", path.display()))),
         Event::Saved { path, revision } => files::saved(state, services, path, revision),
@@ -75,7 +75,7 @@ fn opened(state: &mut AppState, services: &mut Services, piece: Arc<Piece>, refe
     if state.transport.playing {
         play::toggle(state, services);
     }
-    for slot in [Slot::Spectrum, Slot::Drag, Slot::Save, Slot::Keep] {
+    for slot in [Slot::Listen, Slot::Drag, Slot::Save, Slot::Keep] {
         services.worker.cancel(slot);
     }
     if let Some(damage) = &piece.damage {
@@ -94,7 +94,7 @@ fn opened(state: &mut AppState, services: &mut Services, piece: Arc<Piece>, refe
     }
 }
 
-fn solved(state: &mut AppState, services: &mut Services, solution: Arc<Solution>) {
+fn solved(state: &mut AppState, services: &mut Services, solution: Arc<Solution>, heard: Option<Heard>) {
     state.work = None;
     for warning in &solution.alignment.warnings {
         let mut letters = warning.chars();
@@ -107,9 +107,13 @@ fn solved(state: &mut AppState, services: &mut Services, solution: Arc<Solution>
         (document.moved, document.preview) = (None, None);
     }
     compare::measure(document);
-    // After the alignment, which is wanted first.
-    if document.spectrum.is_none() && !services.worker.is_busy(Slot::Spectrum) {
-        services.worker.start(Task::Spectrum(Arc::clone(&document.piece)));
+    if heard.is_some() {
+        document.heard = heard;
+    }
+    // An alignment that was stored was not listened for.
+    if document.heard.is_none() && !services.worker.is_busy(Slot::Listen) {
+        let (piece, method) = (Arc::clone(&document.piece), document.settings.method.clone());
+        services.worker.start(Task::Listen { piece, method });
     }
     play::new_solution(state, services);
 }
@@ -148,8 +152,11 @@ fn picked(state: &mut AppState, services: &mut Services, paths: Vec<std::path::P
         Question::OpenReference => super::apply(state, services, Command::OpenReference(first)),
         Question::SaveSession(_) => super::apply(state, services, Command::SaveSessionAs(first)),
         Question::OpenSoundFont => {
-            let settings = crate::align::settings::Settings { soundfont: Some(first), ..state.settings().clone() };
-            super::apply(state, services, Command::SetSettings(settings));
+            let mut settings = state.settings().clone();
+            if let Method::Frames(frames) = &mut settings.method {
+                frames.soundfont = Some(first);
+                correct::set_settings(state, settings);
+            }
         }
         Question::Picture(_) => {
             if let Some(Dialog::Picture(mut options)) = state.dialog.clone() {

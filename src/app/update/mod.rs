@@ -193,10 +193,10 @@ fn start_aligning(state: &mut AppState, services: &mut Services) {
         state.tell(Notice::error(&error));
         return;
     }
-    let reference = document.reference.clone();
+    let (heard, reference) = (document.heard.clone(), document.reference.clone());
     state.work = Some(Work::new("Aligning"));
     services.opening = None;
-    services.worker.start(Task::Align { piece, settings, reference });
+    services.worker.start(Task::Align { piece, heard, settings, reference });
 }
 
 fn cancel(state: &mut AppState, services: &mut Services) {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::{Services, correct, start_aligning};
-use crate::align::settings::{AlignerKind, Refinement, Settings};
+use crate::align::settings::{Aligner, FrameMethod, Method, Settings};
 use crate::app::document::source::file_name;
 use crate::app::preferences::SideTab;
 use crate::app::state::{AppState, Notice};
@@ -115,7 +115,10 @@ pub(super) fn choose_extractor(state: &mut AppState, services: &mut Services, mo
     match model {
         Some(model) => services.worker.start(Task::OpenModel { model, purpose: ModelPurpose::Settings }),
         None => {
-            let settings = Settings { extractor: None, refine: None, ..state.settings().clone() };
+            let mut settings = state.settings().clone();
+            if let Method::Frames(frames) = &mut settings.method {
+                frames.extractor = None;
+            }
             correct::set_settings(state, settings);
         }
     }
@@ -142,16 +145,19 @@ pub(super) fn model_opened(
         return;
     }
     let before = state.settings().clone();
-    // With the features that it was trained on. It works on frames, so single onsets are not placed after it.
-    let settings = Settings {
+    let frames = match &before.method {
+        Method::Frames(frames) => frames.clone(),
+        Method::Onsets(_) => FrameMethod::default(),
+    };
+    // With the features that it was trained on.
+    let method = Method::Frames(FrameMethod {
         features: card.features,
         hop: card.hop,
         extractor: Some(model),
-        aligner: AlignerKind::Gdtw,
-        refine: Some(Refinement::None),
-        lambda: None,
-        ..before.clone()
-    };
+        aligner: Aligner::default(),
+        ..frames
+    });
+    let settings = Settings { method, ..before.clone() };
     if purpose == ModelPurpose::Alignment && settings != before {
         state.tuning.before_use = Some(before);
         correct::set_settings(state, settings);

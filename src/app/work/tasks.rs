@@ -6,16 +6,15 @@ use std::sync::Arc;
 use super::worker::{Event, Slot};
 use super::{labels, train_task};
 use crate::align::result::Alignment;
-use crate::align::settings::Settings;
-use crate::align::start::recording_spectrum;
+use crate::align::settings::{Method, Settings};
+use crate::align::{Listening, Named, Stopwatch, align, align_heard, realign};
+use crate::app::document::Heard;
 use crate::app::document::relink::Reopened;
 use crate::app::document::session::Session;
 use crate::app::document::source::{Source, Sources, role_of};
-use crate::app::document::view_model::{Piece, PieceParts, Reference, Solution, Spectrum};
+use crate::app::document::view_model::{Piece, PieceParts, Reference, Solution};
 use crate::app::picture::{Drawing, PictureOptions};
 use crate::app::playback::ListDevices;
-use crate::app::section::{Listening, solve_section};
-use crate::app::solve::solve;
 use crate::app::system_dialog::{self, Ask};
 use crate::app::tuning::Plan;
 use crate::audio::{self, Decoded};
@@ -63,6 +62,8 @@ pub enum Task {
     Align {
         /// The piece.
         piece: Arc<Piece>,
+        /// What was heard of it, if it was.
+        heard: Option<Heard>,
         /// How to align.
         settings: Settings,
         /// What to compare with.
@@ -103,8 +104,13 @@ pub enum Task {
         /// The reference.
         with: CompareWith,
     },
-    /// Listens to the recording for the eye.
-    Spectrum(Arc<Piece>),
+    /// Listens to the recording.
+    Listen {
+        /// The piece.
+        piece: Arc<Piece>,
+        /// What it is listened to for.
+        method: Method,
+    },
     /// Plays the score in the recording's time.
     Sound {
         /// The piece.
@@ -226,7 +232,7 @@ impl Task {
             | Self::Adopt { .. }
             | Self::Compare { .. } => Slot::Align,
             Self::Devices(_) => Slot::Devices,
-            Self::Spectrum(_) => Slot::Spectrum,
+            Self::Listen { .. } => Slot::Listen,
             Self::Sound { .. } => Slot::Sound,
             Self::Export { .. } | Self::Picture { .. } => Slot::Export,
             Self::Save { .. } => Slot::Save,
@@ -250,7 +256,7 @@ impl Task {
             Self::Section { .. } => "section",
             Self::Adopt { .. } => "adopt",
             Self::Compare { .. } => "compare",
-            Self::Spectrum(_) => "spectrum",
+            Self::Listen { .. } => "listen",
             Self::Sound { .. } => "sound",
             Self::Export { .. } => "export",
             Self::Save { .. } => "save",
@@ -276,11 +282,11 @@ pub fn run(ctx: &JobContext, task: Task, tell: &dyn Fn(Event)) -> Result<()> {
             let (piece, reference) = (Arc::new(piece), reference.map(Arc::new));
             tell(Event::Opened { piece: Arc::clone(&piece), reference: reference.clone() });
             let known = known.filter(|known| known.notes.len() == piece.score.notes.len());
-            let alignment = match known {
-                Some(known) => *known,
-                None => solve(ctx, &piece, &settings)?,
+            let (alignment, heard) = match known {
+                Some(known) => (*known, None),
+                None => align_piece(ctx, &piece, None, &settings)?,
             };
-            tell(Event::Solved(Arc::new(Solution::new(&piece, alignment, reference.as_deref()))));
+            tell(Event::Solved { solution: Arc::new(Solution::new(&piece, alignment, reference.as_deref())), heard });
         }
         Task::Reopen { file, saved_as } => {
             ctx.report("looking for its files", 0.0)?;
@@ -292,17 +298,18 @@ pub fn run(ctx: &JobContext, task: Task, tell: &dyn Fn(Event)) -> Result<()> {
             tell(Event::Reopened(reopened));
         }
         Task::Devices(list) => tell(Event::Devices(list())),
-        Task::Align { piece, settings, reference } => {
-            let alignment = solve(ctx, &piece, &settings)?;
-            tell(Event::Solved(Arc::new(Solution::new(&piece, alignment, reference.as_deref()))));
+        Task::Align { piece, heard, settings, reference } => {
+            let (alignment, heard) = align_piece(ctx, &piece, heard, &settings)?;
+            tell(Event::Solved { solution: Arc::new(Solution::new(&piece, alignment, reference.as_deref())), heard });
         }
         Task::Section { piece, listening, solution, settings, reference, at_s, preview } => {
-            let alignment = solve_section(ctx, &piece, &listening, &solution.alignment, &settings, at_s)?;
-            let solved = Arc::new(Solution::new(&piece, alignment, reference.as_deref()));
-            tell(if preview { Event::Previewed(solved) } else { Event::Solved(solved) });
+            let alignment = realign(ctx, &piece.score, &listening, &solution.alignment, &settings, at_s)?;
+            let solution = Arc::new(Solution::new(&piece, alignment, reference.as_deref()));
+            tell(if preview { Event::Previewed(solution) } else { Event::Solved { solution, heard: None } });
         }
         Task::Adopt { piece, alignment, reference } => {
-            tell(Event::Solved(Arc::new(Solution::new(&piece, *alignment, reference.as_deref()))));
+            let solution = Arc::new(Solution::new(&piece, *alignment, reference.as_deref()));
+            tell(Event::Solved { solution, heard: None });
         }
         Task::Compare { piece, solution, with } => {
             let (source, reference) = match with {
@@ -316,14 +323,18 @@ pub fn run(ctx: &JobContext, task: Task, tell: &dyn Fn(Event)) -> Result<()> {
             let compared = Solution::new(&piece, solution.alignment.clone(), reference.as_ref());
             tell(Event::Compared { source, reference: reference.map(Arc::new), solution: Arc::new(compared) });
         }
-        Task::Spectrum(piece) => {
-            let heard = recording_spectrum(ctx, &piece.recording)?;
-            tell(Event::Spectrum(Arc::new(Spectrum::of(&heard))));
-            tell(Event::Listened(Arc::new(Listening::new(ctx, &piece, heard)?)));
+        Task::Listen { piece, method } => {
+            let watch = &mut Stopwatch::default();
+            let listening = Listening::new(ctx, &piece.recording, &piece.score, &method, watch)?;
+            tell(Event::Listened(Heard::new(listening)));
         }
         Task::Sound { piece, solution } => {
             let alignment = &solution.alignment;
-            let soundfont = SoundFont::load(alignment.settings.soundfont.as_deref())?;
+            let soundfont = match &alignment.settings.method {
+                Method::Frames(frames) => frames.soundfont.as_deref(),
+                Method::Onsets(_) => None,
+            };
+            let soundfont = SoundFont::load(soundfont)?;
             let params = SynthParams { soundfont, sample_rate: piece.recording.sample_rate, ..SynthParams::default() };
             let clip = synthesise_mapped(ctx, &piece.score, &params, &|second| alignment.warp.at(second))?;
             tell(Event::Sound(Arc::new(clip)));
@@ -385,14 +396,27 @@ pub fn run(ctx: &JobContext, task: Task, tell: &dyn Fn(Event)) -> Result<()> {
     Ok(())
 }
 
+/// Aligns a piece; tells what was heard of it unless that was known.
+fn align_piece(
+    ctx: &JobContext,
+    piece: &Piece,
+    heard: Option<Heard>,
+    settings: &Settings,
+) -> Result<(Alignment, Option<Heard>)> {
+    let recording = Named { name: &piece.recording_name, content: &*piece.recording };
+    let score = Named { name: &piece.score_name, content: &piece.score };
+    let watch = &mut Stopwatch::default();
+    match heard.filter(|heard| heard.listening.suits(&settings.method)) {
+        Some(heard) => Ok((align_heard(ctx, recording, score, &heard.listening, settings, watch)?, None)),
+        None => {
+            let (alignment, listening) = align(ctx, recording, score, settings, watch)?;
+            Ok((alignment, Some(Heard::new(listening))))
+        }
+    }
+}
+
 const DEMO_RECORDING: &str = "demo performance.ogg";
 const DEMO_SCORE: &str = "demo score.mid";
-
-/// Reads a piece without its reference.
-#[cfg(test)]
-pub fn read_piece(ctx: &JobContext, sources: Sources) -> Result<Piece> {
-    read(ctx, sources).map(|(piece, _)| piece)
-}
 
 fn read(ctx: &JobContext, sources: Sources) -> Result<(Piece, Option<Reference>)> {
     ctx.report("reading the score", 0.0)?;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::worker::Event;
-use crate::align::settings::Settings;
+use crate::align::settings::DEFAULT_HOP;
 use crate::app::tuning::{LabelledPiece, Outcome, PieceScores, Plan, Role, Start};
 use crate::base::atomic_file::write_bytes_atomically;
 use crate::base::error::{Error, Result};
@@ -42,9 +42,7 @@ pub fn run(ctx: &JobContext, plan: &Plan, folder: &Path, control: &Control, tell
 fn job(plan: &Plan, folder: &Path) -> Result<TrainingJob> {
     let mut start = match &plan.start {
         Start::Model(name) => open_model(name)?,
-        Start::Untrained(kind) => {
-            Extractor::untrained(ModelCard::new(&plan.name, *kind, Settings::default().hop, OUTPUT_DIM), 1)?
-        }
+        Start::Untrained(kind) => Extractor::untrained(ModelCard::new(&plan.name, *kind, DEFAULT_HOP, OUTPUT_DIM), 1)?,
     };
     if let Start::Model(_) = &plan.start {
         start.card.training.insert("fine_tuned_from".to_owned(), start.card.name.clone().into());

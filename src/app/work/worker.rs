@@ -6,11 +6,11 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
 use super::tasks::{self, ModelPurpose, Task};
+use crate::app::document::Heard;
 use crate::app::document::relink::Reopened;
 use crate::app::document::source::{FileRole, Source};
-use crate::app::document::view_model::{Piece, Reference, Solution, Spectrum};
+use crate::app::document::view_model::{Piece, Reference, Solution};
 use crate::app::playback::OutputDevice;
-use crate::app::section::Listening;
 use crate::app::tuning::{LabelledPiece, Outcome};
 use crate::audio::AudioClip;
 use crate::base::error::Error;
@@ -29,8 +29,8 @@ pub enum Slot {
     Align,
     /// Solving a stretch while an onset is dragged.
     Drag,
-    /// Listening for the eye.
-    Spectrum,
+    /// Listening to the recording.
+    Listen,
     /// Playing the score for the ear.
     Sound,
     /// Writing an alignment.
@@ -77,7 +77,12 @@ pub enum Event {
     /// Where sound can go to.
     Devices(Vec<OutputDevice>),
     /// An alignment was found.
-    Solved(Arc<Solution>),
+    Solved {
+        /// The alignment.
+        solution: Arc<Solution>,
+        /// What was heard of the recording, if that was not known before.
+        heard: Option<Heard>,
+    },
     /// How a stretch would be solved if the onset were let go here.
     Previewed(Arc<Solution>),
     /// A reference was read (or dropped) and the alignment compared with it.
@@ -89,10 +94,8 @@ pub enum Event {
         /// The alignment, compared.
         solution: Arc<Solution>,
     },
-    /// The spectrum can be drawn.
-    Spectrum(Arc<Spectrum>),
-    /// Stretches can be solved again from now on.
-    Listened(Arc<Listening>),
+    /// The recording was listened to.
+    Listened(Heard),
     /// The score sounds.
     Sound(Arc<AudioClip>),
     /// A file was written.
@@ -149,7 +152,6 @@ impl Event {
             self,
             Self::Progress { .. }
                 | Self::Opened { .. }
-                | Self::Spectrum(_)
                 | Self::TrainingNamed(_)
                 | Self::Training(_)
                 | Self::TrainingKept(_)
@@ -302,7 +304,7 @@ mod tests {
         let mut worker = Worker::new(|| {});
         worker.start(open_demo());
         worker.start(open_demo());
-        let seen = wait_for(&mut worker, |event| matches!(event, Event::Solved(_)));
+        let seen = wait_for(&mut worker, |event| matches!(event, Event::Solved { .. }));
         let opened = seen.iter().filter(|event| matches!(event, Event::Opened { .. })).count();
         assert_eq!(opened, 1, "only the second job counts");
         assert!(!worker.is_busy(Slot::Align));

@@ -6,12 +6,11 @@ use super::sounds::AlignedSound;
 use crate::align::onsets::{Evidence, OnsetParams, Pattern, chord_patterns, heard};
 use crate::base::error::Result;
 use crate::base::job::JobContext;
-use crate::learning::{Number, SliceTruth, WarpLoss, warp_loss};
-use crate::networks::Real;
+use crate::base::number::Real;
+use crate::learning::{SliceTruth, WarpLoss, warp_loss};
 use crate::networks::ear::{Activations, CHANNELS, CONTEXT, OnsetNetwork};
 use crate::warping::gdtw::{
-    CostTable, EdgeCost, FirstGrid, Interpolation, NodeCost, NodeGradient, Problem, SolveOptions, Workspace, gradient,
-    solve,
+    CostTable, EdgeCost, FirstGrid, NodeCost, NodeGradient, Problem, SolveOptions, Workspace, gradient, solve,
 };
 
 /// Chords that are placed together.
@@ -37,7 +36,7 @@ struct Voice<T> {
 
 /// TimeErr of a stretch in seconds; its gradient in the network's weights is added to `into`, if that is wanted. `None` if
 /// the truth has fewer than two rows there.
-pub(super) fn stretch_loss<T: Number>(
+pub(super) fn stretch_loss<T: Real>(
     ctx: &JobContext,
     sound: &AlignedSound,
     network: &OnsetNetwork<T>,
@@ -81,7 +80,7 @@ fn truth_between(sound: &AlignedSound, first_s: f64, last_s: f64) -> Option<Slic
 }
 
 /// The costs of all chords, and what the network saw on the way.
-fn listen<T: Number>(
+fn listen<T: Real>(
     sound: &AlignedSound,
     network: &OnsetNetwork<T>,
     patterns: &[Pattern],
@@ -90,7 +89,7 @@ fn listen<T: Number>(
     let step = Evidence::step_s();
     let last = sound.evidence.frames() - 1;
     let frame_of = |time: f64| ((time / step).max(0.0) as usize).min(last);
-    let mut table = CostTable::new(0.0, step, Interpolation::Parabolic)?;
+    let mut table = CostTable::new(0.0, step)?;
     let mut voices = Vec::new();
     for (chord, (pattern, centre)) in patterns.iter().zip(centre).enumerate() {
         let (low, high) = (frame_of(centre - REACH_S), frame_of(centre + REACH_S));
@@ -100,13 +99,13 @@ fn listen<T: Number>(
             let logits = voice.activations.logits();
             for (offset, cost) in row.iter_mut().enumerate() {
                 for (frame, share) in halves(low + offset) {
-                    let logit: f64 = logits[frame - voice.first].into();
+                    let logit: f64 = logits[frame - voice.first].to_f64();
                     *cost -= f64::from(pattern.learned) * share * heard(logit).0;
                 }
             }
             voices.push(voice);
         }
-        let row: Vec<T> = row.into_iter().map(<T as Real>::from_f64).collect();
+        let row: Vec<T> = row.into_iter().map(T::from_f64).collect();
         table.push_row(low, &row)?;
     }
     Ok((table, voices))
@@ -119,11 +118,11 @@ fn halves(frame: usize) -> impl Iterator<Item = (usize, f64)> {
     (frame / 2..=frame / 2 + usize::from(between)).map(move |frame| (frame, share))
 }
 
-impl<T: Number> Voice<T> {
+impl<T: Real> Voice<T> {
     fn new(sound: &AlignedSound, network: &OnsetNetwork<T>, chord: usize, band: usize, frames: Range<usize>) -> Self {
         let mut levels = vec![0.0; (frames.len() + 2 * CONTEXT) * CHANNELS];
         sound.levels.inputs(band, frames.start as isize - CONTEXT as isize, &mut levels);
-        let inputs: Vec<T> = levels.into_iter().map(|level| <T as Real>::from_f64(f64::from(level))).collect();
+        let inputs: Vec<T> = levels.into_iter().map(|level| T::from_f64(f64::from(level))).collect();
         let mut activations = Activations::default();
         network.logits(&inputs, &mut activations);
         Self { chord, first: frames.start, inputs, activations }
@@ -131,30 +130,23 @@ impl<T: Number> Voice<T> {
 }
 
 /// Carries the gradient of a chord's costs back into the weights, through one of its pitches.
-fn teach<T: Number>(
-    network: &OnsetNetwork<T>,
-    voice: &Voice<T>,
-    by_cost: &[T],
-    low: usize,
-    weight: f32,
-    into: &mut [T],
-) {
+fn teach<T: Real>(network: &OnsetNetwork<T>, voice: &Voice<T>, by_cost: &[T], low: usize, weight: f32, into: &mut [T]) {
     let logits = voice.activations.logits();
     let mut flow = vec![0.0; logits.len()];
     for (offset, &by_cost) in by_cost.iter().enumerate() {
-        let by_cost: f64 = by_cost.into();
+        let by_cost: f64 = by_cost.to_f64();
         for (frame, share) in halves(low + offset) {
-            let logit: f64 = logits[frame - voice.first].into();
+            let logit: f64 = logits[frame - voice.first].to_f64();
             flow[frame - voice.first] -= f64::from(weight) * share * by_cost * heard(logit).1;
         }
     }
     if flow.iter().any(|&flow| flow != 0.0) {
-        let flow: Vec<T> = flow.into_iter().map(<T as Real>::from_f64).collect();
+        let flow: Vec<T> = flow.into_iter().map(T::from_f64).collect();
         network.backward(&voice.inputs, &voice.activations, &flow, into);
     }
 }
 
-fn problem<'a, T: Number>(
+fn problem<'a, T: Real>(
     sound: &AlignedSound,
     knots: Vec<f64>,
     table: &'a CostTable<T>,

@@ -6,7 +6,8 @@ use super::sounds::AlignedSound;
 use super::stretch::{Stretch, stretch_loss};
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
-use crate::learning::{Adam, AdamParams, Random};
+use crate::base::random::Random;
+use crate::learning::{Adam, AdamParams};
 use crate::networks::ear::OnsetNetwork;
 
 /// How to train.

@@ -1,7 +1,7 @@
 //! Other pianos, rooms and microphones, drawn anew for every example: what is learned on a few timbres must hold on all.
 
+use crate::base::random::Random;
 use crate::features::SEMITONE_BANDS;
-use crate::learning::Random;
 
 /// How one example is made to sound.
 #[derive(Debug, Clone)]

@@ -10,10 +10,11 @@ use super::network::CONTEXT;
 use crate::audio;
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
+use crate::base::random::Random;
 use crate::base::time::ANALYSIS_RATE;
 use crate::evaluation::{BeatClock, read_ground_truth};
 use crate::features::{LOWEST_SEMITONE, SEMITONE_BANDS, SemitoneAnalyzer, SemitoneParams, attacks, estimate_tuning};
-use crate::learning::{PieceFiles, Random};
+use crate::learning::PieceFiles;
 use crate::score::Score;
 
 /// Frames of an example that are judged.

@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use super::levels::CHANNELS;
-use crate::networks::{MatrixRef, Real};
+use crate::base::matrix::{MatrixRef, multiply};
+use crate::base::number::Real;
 
 /// One convolution: `outputs` values per frame from `taps` frames of `inputs` values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,7 +86,7 @@ impl<F: Real> OnsetNetwork<F> {
             // Rows that overlap are the taps: row i starts at frame i and spans all of them.
             let taps = MatrixRef::new(input, frames, shape.width(), shape.inputs);
             let weights = MatrixRef::new(weights, shape.width(), shape.outputs, shape.outputs);
-            F::matrix_product(taps, weights, F::ONE, output, shape.outputs);
+            multiply(F::ONE, taps, weights, F::ONE, output, shape.outputs);
             if layer + 1 < LAYERS.len() {
                 output.iter_mut().for_each(|value| *value = if *value > F::ZERO { *value } else { F::ZERO });
             }
@@ -107,7 +108,7 @@ impl<F: Real> OnsetNetwork<F> {
             }
             let taps = MatrixRef::new(input, frames, shape.width(), shape.inputs).transposed();
             let flow = MatrixRef::new(&above, frames, shape.outputs, shape.outputs);
-            F::matrix_product(taps, flow, F::ONE, weight_gradient, shape.outputs);
+            multiply(F::ONE, taps, flow, F::ONE, weight_gradient, shape.outputs);
             if layer == 0 {
                 break;
             }
@@ -121,7 +122,7 @@ impl<F: Real> OnsetNetwork<F> {
         let (weights, _) = self.weights(layer);
         let weights = MatrixRef::new(weights, shape.width(), shape.outputs, shape.outputs).transposed();
         let mut spread = vec![F::ZERO; frames * shape.width()];
-        F::matrix_product(flow, weights, F::ZERO, &mut spread, shape.width());
+        multiply(F::ONE, flow, weights, F::ZERO, &mut spread, shape.width());
         let mut below = vec![F::ZERO; input.len()];
         for (frame, row) in spread.chunks_exact(shape.width()).enumerate() {
             let there = &mut below[frame * shape.inputs..frame * shape.inputs + shape.width()];

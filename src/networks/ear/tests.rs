@@ -4,8 +4,8 @@ use super::trainer::untrained;
 use super::*;
 use crate::audio::AudioClip;
 use crate::base::job::JobContext;
+use crate::base::random::Random;
 use crate::base::time::ANALYSIS_RATE;
-use crate::learning::Random;
 
 fn network64(seed: u64) -> OnsetNetwork<f64> {
     let mut random = Random::at(seed, &[]);

@@ -8,7 +8,8 @@ use super::levels::CHANNELS;
 use super::network::{Activations, LAYERS, OnsetNetwork};
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
-use crate::learning::{Adam, AdamParams, Random};
+use crate::base::random::Random;
+use crate::learning::{Adam, AdamParams};
 
 /// How to train.
 #[derive(Debug, Clone, Copy, PartialEq)]

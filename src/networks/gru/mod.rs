@@ -24,8 +24,8 @@ pub use backward::{Gradients, InputGradient, backward};
 pub use forward::{Trace, encode, encode_recording};
 pub use layout::{Direction, GruShape, ParameterTensor};
 
-use super::real::Real;
 use crate::base::error::{Error, Result};
+use crate::base::number::Real;
 
 /// Sequences of equal length.
 #[derive(Debug, Clone, Copy)]

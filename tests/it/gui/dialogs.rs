@@ -11,7 +11,7 @@ use eframe::egui::accesskit::Role as AccessRole;
 use eframe::egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable;
 
-use super::{Bench, demo_files, folder, open};
+use super::{Bench, demo_files, extractor, folder, open};
 
 #[test]
 fn a_picture_is_written_as_the_dialog_says() {
@@ -163,5 +163,5 @@ fn a_model_of_ones_own_can_be_the_start_of_a_training() {
     bench.apply(Command::ShowSide(SideTab::Align));
     bench.apply(Command::DiscardChanges(Afterwards::Open(vec![own.clone()])));
     let own = own.display().to_string();
-    bench.wait("the model", |state| state.settings().extractor.as_ref() == Some(&own));
+    bench.wait("the model", |state| extractor(state).as_ref() == Some(&own));
 }

@@ -2,21 +2,21 @@
 
 use std::time::{Duration, Instant};
 
-use agogic::align::settings::{AlignerKind, Anchor, FeatureKind, Settings};
+use agogic::align::settings::{Aligner, Anchor, FeatureKind, FrameMethod, Method, Settings};
 use agogic::app::tuning::{LabelledPiece, Phase, Plan, Role, Start};
-use agogic::app::{Afterwards, Command, Dialog, Severity, SideTab};
+use agogic::app::{Afterwards, AppState, Command, Dialog, Severity, SideTab};
 use agogic::learning::PieceFiles;
 use eframe::egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable;
 
-use super::{Bench, demo_files, folder, open};
+use super::{Bench, demo_files, extractor, folder, open};
 
 #[test]
 fn an_onset_is_solved_again_while_it_is_dragged() {
     let folder = folder();
     let mut bench = Bench::new(folder.path(), Vec::new());
     bench.wait_until_aligned();
-    bench.wait("listening", |state| open(state).spectrum.is_some());
+    bench.wait("listening", |state| open(state).heard.is_some());
     let (score_s, before) = bench.onset(60);
     let far = bench.onset(5);
     bench.apply(Command::ToggleSnap);
@@ -75,7 +75,8 @@ fn kept_alignments_are_measured_compared_with_and_switched_to() {
     bench.apply(Command::ShowSide(SideTab::Compare));
     bench.harness.get_by_label("Keep for comparison").click();
     bench.harness.run_ok();
-    bench.apply(Command::SetSettings(Settings { aligner: AlignerKind::Dtw, ..Settings::default() }));
+    let frames = Method::Frames(FrameMethod { aligner: Aligner::Dtw, ..FrameMethod::default() });
+    bench.apply(Command::SetSettings(Settings { method: frames.clone(), ..Settings::default() }));
     bench.apply(Command::Align);
     bench.wait("aligning", |state| !state.needs_aligning() && state.work.is_none());
     bench.read(|state| {
@@ -88,10 +89,10 @@ fn kept_alignments_are_measured_compared_with_and_switched_to() {
     bench.wait("comparing", |state| state.reference().is_some_and(|reference| reference.name == "Onsets"));
     assert!(bench.read(|state| open(state).kept[0].metrics.unwrap().time_err_ms) < 1e-6);
     bench.harness.get_by_label("Switch to it").click();
-    bench.wait("switching", |state| state.work.is_none() && state.settings().aligner == AlignerKind::Gdtw);
+    bench.wait("switching", |state| state.work.is_none() && state.settings().method == Method::default());
     assert!(bench.read(|state| !state.needs_aligning() && open(state).kept[0].apart_ms.unwrap() < 1e-6));
     bench.apply(Command::Undo);
-    assert!(bench.read(|state| state.settings().aligner == AlignerKind::Dtw && !state.needs_aligning()));
+    assert!(bench.read(|state| state.settings().method == frames && !state.needs_aligning()));
     bench.harness.get_by_label("Remove").click();
     bench.harness.run_ok();
     assert!(bench.read(|state| open(state).kept.is_empty()));
@@ -161,7 +162,7 @@ fn two_epochs_of_training_give_a_model_that_can_be_used_and_rolled_back() {
     bench.harness.get_by_label("Use the new model").click();
     bench.wait("the model", |state| state.tuning.before_use.is_some());
     bench.wait("aligning", |state| !state.needs_aligning() && state.work.is_none());
-    let used = bench.read(|state| state.solution().unwrap().alignment.settings.extractor.clone());
+    let used = bench.read(|state| extractor(state));
     assert_eq!(used, Some(model.display().to_string()));
     bench.harness.get_by_label("Roll back").click();
     bench.harness.step();
@@ -202,10 +203,14 @@ fn a_model_can_be_chosen_and_what_is_none_is_named() {
     let mut bench = Bench::new(folder.path(), Vec::new());
     bench.wait_until_aligned();
     bench.apply(Command::ChooseExtractor(Some("chroma".to_owned())));
-    bench.wait("the model", |state| state.settings().extractor.as_deref() == Some("chroma"));
-    assert_eq!(bench.read(|state| state.settings().features), FeatureKind::Chroma);
+    bench.wait("the model", |state| extractor(state).as_deref() == Some("chroma"));
+    let features = |state: &AppState| match &state.settings().method {
+        Method::Frames(frames) => Some(frames.features),
+        Method::Onsets(_) => None,
+    };
+    assert_eq!(bench.read(features), Some(FeatureKind::Chroma));
     bench.apply(Command::ChooseExtractor(None));
-    assert!(bench.read(|state| state.settings().extractor.is_none()));
+    assert!(bench.read(|state| extractor(state).is_none()));
     bench.apply(Command::ChooseExtractor(Some("nothing.safetensors".to_owned())));
     bench.wait("the error", |state| {
         state.notices.iter().any(|notice| notice.severity == Severity::Error && notice.text.contains("nothing"))

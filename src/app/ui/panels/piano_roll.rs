@@ -31,9 +31,9 @@ pub fn piano_roll_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>)
     let rows = Rows::new(&canvas, piece);
     canvas.paint_bars(state);
     rows.paint_keys(&canvas);
-    if let Some(spectrum) = document.spectrum.as_ref().filter(|_| state.preferences.spectrum_behind_notes) {
+    if let Some(heard) = document.heard.as_ref().filter(|_| state.preferences.spectrum_behind_notes) {
         let y = |pitch: f32| rows.top + (f32::from(rows.highest) + 1.0 - pitch) * rows.height;
-        paint_spectrum(ui, &canvas, spectrum, &y, canvas.palette.wave.gamma_multiply(0.8));
+        paint_spectrum(ui, &canvas, &heard.spectrum, &y, canvas.palette.wave.gamma_multiply(0.8));
     }
     if let Some(solution) = document.shown() {
         let hovered = paint_notes(&canvas, &rows, solution);

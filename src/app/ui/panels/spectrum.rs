@@ -33,8 +33,8 @@ pub fn spectrum_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     let (low, high) = (pitches.0.saturating_sub(3), (pitches.1 + 14).min(127));
     let row = canvas.plot.height() / f32::from(high - low + 1);
     let y = |pitch: f32| canvas.plot.bottom() - (pitch - f32::from(low)) * row;
-    match &document.spectrum {
-        Some(spectrum) => paint_spectrum(ui, &canvas, spectrum, &y, canvas.palette.wave_core),
+    match &document.heard {
+        Some(heard) => paint_spectrum(ui, &canvas, &heard.spectrum, &y, canvas.palette.wave_core),
         None => canvas.hint("Listening"),
     }
     if let Some(solution) = document.shown() {

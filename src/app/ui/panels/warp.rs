@@ -5,11 +5,11 @@ use eframe::egui::{Align2, Color32, Mesh, Pos2, Rangef, Shape, Stroke, Ui, pos2,
 
 use super::canvas::{Canvas, Grip};
 use super::{clock, curve};
+use crate::align::moved_warp;
 use crate::align::result::SearchBand;
 use crate::app::command::Command;
 use crate::app::document::Document;
 use crate::app::document::view_model::Solution;
-use crate::app::solve;
 use crate::app::state::AppState;
 use crate::app::ui::theme::Palette;
 use crate::evaluation::TimeMap;
@@ -52,7 +52,7 @@ pub fn warp_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
             curve::solid(&canvas, axis.points(&canvas, &laid_over), stroke);
         }
     }
-    let moved = document.moved.and_then(|moved| solve::preview(warp, &document.settings.anchors, moved));
+    let moved = document.moved.and_then(|moved| moved_warp(warp, &document.settings.anchors, moved));
     // Solved already for where the pointer is or just was, or else bent to follow it.
     let solved = document.preview.as_ref().map(|preview| &preview.alignment.warp);
     match solved.or(moved.as_ref()) {

@@ -6,9 +6,10 @@ use super::canvas::{Canvas, Grip};
 use super::spectrum::paint_spectrum;
 use super::{clock, pitch_name};
 use crate::app::command::Command;
-use crate::app::document::view_model::{Piece, RollSpan, Solution, Support, percent};
+use crate::app::document::view_model::{Piece, RollSpan, Solution, Support};
 use crate::app::state::AppState;
 use crate::app::ui::theme::Palette;
+use crate::base::percent::percent;
 
 /// Pitches above and below the music.
 const ROOM: u8 = 2;

@@ -6,10 +6,11 @@ use super::clock;
 use super::side::{compact, heading, soft};
 use crate::app::command::Command;
 use crate::app::document::Document;
-use crate::app::document::view_model::{Doubt, Solution, percent};
+use crate::app::document::view_model::{Doubt, Solution};
 use crate::app::state::AppState;
 use crate::app::system_dialog::Question;
 use crate::app::ui::theme::{self, Palette};
+use crate::base::percent::percent;
 use crate::evaluation::Metrics;
 
 /// Height of a place to check.

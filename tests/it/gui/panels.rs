@@ -162,7 +162,7 @@ fn two_epochs_of_training_give_a_model_that_can_be_used_and_rolled_back() {
     bench.harness.get_by_label("Use the new model").click();
     bench.wait("the model", |state| state.tuning.before_use.is_some());
     bench.wait("aligning", |state| !state.needs_aligning() && state.work.is_none());
-    let used = bench.read(|state| extractor(state));
+    let used = bench.read(extractor);
     assert_eq!(used, Some(model.display().to_string()));
     bench.harness.get_by_label("Roll back").click();
     bench.harness.step();

@@ -26,7 +26,7 @@ pub use command::Command;
 pub use document::Document;
 pub use document::kept::Kept;
 pub use preferences::{Preferences, Recent, SideTab, ThemeChoice};
-pub use state::{Afterwards, AppState, Dialog, Notice, Severity};
+pub use state::{Afterwards, AppState, Dialog, Notice, Severity, Writing};
 pub use ui::panes::PaneKind;
 pub use window::{Window, WindowOptions};
 

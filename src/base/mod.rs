@@ -5,6 +5,8 @@ pub mod error;
 pub mod job;
 pub mod matrix;
 pub mod number;
+pub mod percent;
 pub(crate) mod random;
 pub(crate) mod simd;
+mod stream_file;
 pub mod time;

@@ -1,7 +1,7 @@
 //! `agogic experiment`: the published comparison on one's own data.
 
 use super::training_args::ExperimentArgs;
-use crate::align::settings::Settings;
+use crate::align::settings::DEFAULT_HOP;
 use crate::base::error::Result;
 use crate::base::job::JobContext;
 use crate::learning::{Experiment, TrainParams, default_models, markdown, run_experiment};
@@ -21,12 +21,12 @@ pub(super) fn run(ctx: &JobContext, quiet: bool, args: &ExperimentArgs) -> Resul
         },
         models: args.models.clone().unwrap_or_else(|| default_models(&args.data)),
         cache: args.common.cache_folder(),
-        hop: Settings::default().hop,
+        hop: DEFAULT_HOP,
         output_dim: super::train::OUTPUT_DIM,
     };
     let tell = |message: &str| {
         if !quiet {
-            eprintln!("{message}");
+            super::print_note(message);
         }
     };
     let rows = run_experiment(ctx, &experiment, &tell)?;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use super::training_args::TrainArgs;
-use crate::align::settings::{FeatureKind, Settings};
+use crate::align::settings::{DEFAULT_HOP, FeatureKind};
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
 use crate::learning::{AdamParams, Control, TrainEvent, TrainParams, Trained, TrainingJob, Unimproved, run_training};
@@ -45,7 +45,7 @@ fn start(args: &TrainArgs) -> Result<Extractor> {
         Some(model) => open_model(model)?,
         None => {
             let kind = args.features.map_or(FeatureKind::Cqt, Into::into);
-            let card = ModelCard::new(format!("{kind:?}").to_lowercase(), kind, Settings::default().hop, OUTPUT_DIM);
+            let card = ModelCard::new(format!("{kind:?}").to_lowercase(), kind, DEFAULT_HOP, OUTPUT_DIM);
             Extractor::untrained(card, args.common.seed)?
         }
     };
@@ -102,10 +102,10 @@ pub(super) fn tell(quiet: bool, event: TrainEvent) {
         && !quiet
     {
         let mark = if is_best { "  best so far" } else { "" };
-        eprintln!(
+        super::print_note(&format!(
             "epoch {epoch:>3}: loss {:.5}, validation TimeErr {:.2} ms, TimeDev {:.2} ms, lambda {:.3}{mark}",
             record.training_loss, record.time_err_ms, record.time_dev_ms, record.lambda
-        );
+        ));
     }
 }
 

@@ -12,7 +12,7 @@ use crate::learning::{PieceFiles, find_pieces};
 use crate::networks::ear::{OnsetCard, OnsetNetwork, OnsetTraining, load, load_sounds, save, train_onsets};
 
 pub(super) fn run(ctx: &JobContext, quiet: bool, args: &TrainOnsetsArgs) -> Result<()> {
-    super::check_folder_of(&args.output)?;
+    crate::base::atomic_file::check_writable(&args.output)?;
     let files = find_pieces(&args.data)?;
     let validation = args.validation.as_ref().map_or_else(|| Ok(Vec::new()), |data| find_pieces(data))?;
     let name = args.output.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -52,7 +52,7 @@ fn hear_notes(
         losses.set((loss, validated));
         if !quiet {
             let validated = validated.map_or_else(String::new, |loss| format!(", validation loss {loss:.5}"));
-            eprintln!("epoch {epoch:>3}: loss {loss:.5}{validated}");
+            super::print_note(&format!("epoch {epoch:>3}: loss {loss:.5}{validated}"));
         }
     })?;
     let (loss, validated) = losses.get();
@@ -79,7 +79,7 @@ fn learn_from_alignment(
         errors.borrow_mut().push(error_ms);
         if !quiet {
             let trained = trained_ms.map_or_else(String::new, |ms| format!("TimeErr {ms:.2} ms, "));
-            eprintln!("alignment pass {pass:>3}: {trained}validation TimeErr {error_ms:.2} ms");
+            super::print_note(&format!("alignment pass {pass:>3}: {trained}validation TimeErr {error_ms:.2} ms"));
         }
     })?;
     let errors = errors.into_inner();

@@ -66,6 +66,11 @@ impl Evidence {
         self.attacks.len()
     }
 
+    /// How suddenly the sound as a whole gets louder, by frame.
+    pub fn attacks(&self) -> &[f32] {
+        &self.attacks
+    }
+
     /// Seconds between frames; frame 0 is at 0 s.
     pub fn step_s() -> f64 {
         samples_to_seconds(HOP, ANALYSIS_RATE)

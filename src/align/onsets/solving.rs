@@ -4,16 +4,13 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::align::start::LogSpectrum;
 use crate::base::error::Result;
 use crate::base::job::JobContext;
-use crate::features::SEMITONE_BANDS;
 use crate::warping::gdtw::{CostTable, EdgeCost, FirstGrid, NodeCost, Problem, SolveOptions, Workspace, solve};
 
 use super::chord::Chord;
 use super::evidence::{Evidence, Pattern};
 use super::params::OnsetParams;
-use super::segment::Mismatch;
 use super::stage::Rough;
 
 /// Pieces with more knots are solved window by window, so that memory does not grow with the piece, and what is settled is not
@@ -25,11 +22,8 @@ const KEPT_SHARE: f64 = 0.8;
 /// What the problem is made of.
 pub(super) struct Parts<'a> {
     pub evidence: &'a Evidence,
-    pub spectrum: &'a LogSpectrum,
-    pub norms: Vec<f32>,
     pub chords: &'a [Chord],
     pub patterns: Vec<Pattern>,
-    pub templates: Vec<[f32; SEMITONE_BANDS]>,
     pub rough: Rough<'a>,
     /// Knots that are fixed, with their times.
     pub fixed: &'a [(usize, f64)],
@@ -121,7 +115,7 @@ impl Parts<'_> {
         Ok(self.problem(0..phi.len(), &table)?.objective(phi))
     }
 
-    /// Costs of the knots in `range` where they are looked for, the sound between them included.
+    /// Costs of the knots in `range` where they are looked for.
     fn table(&self, range: Range<usize>, search: &Search) -> Result<CostTable> {
         let step = search.stride as f64 * Evidence::step_s();
         let last = (self.evidence.frames() - 1) / search.stride;
@@ -136,13 +130,6 @@ impl Parts<'_> {
         let rows: Vec<(usize, Vec<f32>)> = (0..range.len()).into_par_iter().map(row).collect();
         for (low, row) in &rows {
             table.push_row(*low, row)?;
-        }
-        if self.params.segment_weight > 0.0 {
-            for (segment, template) in self.templates[range.start..range.end - 1].iter().enumerate() {
-                let span = (table.span(segment).0, table.span(segment + 1).1);
-                let mismatch = Mismatch::over(self.spectrum, &self.norms, template, span);
-                table.add_segment_integral(segment, |k| self.params.segment_weight * mismatch.until(k as f64 * step));
-            }
         }
         Ok(table)
     }

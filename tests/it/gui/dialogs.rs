@@ -36,7 +36,7 @@ fn a_picture_is_written_as_the_dialog_says() {
     bench.harness.get_by_label("Save").click();
     bench.wait("writing", |state| state.notices.iter().any(|notice| notice.text.starts_with("Wrote")));
     let file = std::fs::File::open(&options.path).unwrap();
-    let info = png::Decoder::new(file).read_info().unwrap().info().size();
+    let info = png::Decoder::new(std::io::BufReader::new(file)).read_info().unwrap().info().size();
     assert_eq!([info.0, info.1], pixels);
 
     let vector = PictureOptions {

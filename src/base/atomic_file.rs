@@ -51,6 +51,19 @@ pub fn write_bytes_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
     write_atomically(path, |writer| writer.write_all(bytes).map_err(|e| Error::io("write", path, e)))
 }
 
+/// Tells before long work begins that [`write_atomically`] could not put a file at `path`.
+pub fn check_writable(path: &Path) -> Result<()> {
+    let failed = |source| Error::io("write", path, source);
+    match std::fs::metadata(path) {
+        Ok(existing) if existing.is_dir() => return Err(failed(io::ErrorKind::IsADirectory.into())),
+        Ok(existing) if existing.permissions().readonly() => return Err(failed(io::ErrorKind::PermissionDenied.into())),
+        Ok(existing) if !existing.is_file() => return Ok(()),
+        _ => {}
+    }
+    let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    tempfile::Builder::new().prefix(".agogic-").tempfile_in(folder_of(&target)).map(drop).map_err(failed)
+}
+
 fn write_directly(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> Result<()>) -> Result<()> {
     let failed = |source| Error::io("write", path, source);
     let mut writer = BufWriter::new(OpenOptions::new().write(true).open(path).map_err(failed)?);

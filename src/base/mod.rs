@@ -3,4 +3,5 @@
 pub mod atomic_file;
 pub mod error;
 pub mod job;
+pub mod manifest;
 pub mod time;

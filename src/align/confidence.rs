@@ -1,17 +1,18 @@
-//! Whether the recording and the score belong together, and how sure we are.
+//! How sure the result is: whether recording and score belong together, and how well the recording supports each onset where
+//! the result has put it.
 
-use crate::align::onsets::Placed;
-use crate::align::start::Start;
+use crate::align::onsets::{Chord, Support};
+use crate::align::result::AlignedNote;
+use crate::align::settings::Settings;
+use crate::align::start::{self, Start};
+use crate::base::time::SAME_MOMENT_S;
 use crate::score::Score;
+use crate::warping::Warp;
 
-/// The verdict on an alignment.
-pub(super) struct Judged {
-    pub confidence: f64,
-    pub warnings: Vec<String>,
-}
+use super::Listening;
 
-/// Cosine distance along the rough warp at which a match is as likely as not. Fifteen performances were at 0.34 to 0.43
-/// from their own scores and, with one exception that the onsets betray, at 0.51 and more from 29 other scores.
+/// Cosine distance along the warp at which a match is as likely as not. Fifteen performances were at 0.34 to 0.43 from their own
+/// scores and, with one exception that the onsets betray, at 0.51 and more from 29 other scores.
 const EVEN_ODDS_DISTANCE: f64 = 0.475;
 /// How sharply the odds change with the distance.
 const ODDS_PER_DISTANCE: f64 = 60.0;
@@ -20,17 +21,50 @@ const DOUBTFUL: f64 = 0.5;
 /// A part of the score at its start or end that is longer than this and not found is reported.
 const MISSING_S: f64 = 3.0;
 
-/// Judges by the rough start, and by the onsets if they were placed.
-pub(super) fn judge(start: &Start, score: &Score, placed: Option<&Placed>) -> Judged {
-    // Onsets of the right piece are found at a gain, 2 to 4 each; at a loss they speak against it.
-    let gain = placed.map_or(0.0, |placed| -placed.objective / placed.chords.len() as f64);
-    let odds = ODDS_PER_DISTANCE * (EVEN_ODDS_DISTANCE - start.distance) + gain.min(0.0);
-    let confidence = 1.0 / (1.0 + (-odds).exp());
+/// How likely recording and score belong together, judged by the result: `gain` is what an onset brought on average, where
+/// onsets were looked for. Those of the right piece bring 2 to 4 each; below zero they speak against it.
+pub(super) fn of_match(listening: &Listening, score: &Score, warp: &Warp, gain: Option<f64>) -> f64 {
+    let distance = start::distance_along(&listening.spectrum, score, warp);
+    let odds = ODDS_PER_DISTANCE * (EVEN_ODDS_DISTANCE - distance) + gain.unwrap_or(0.0).min(0.0);
+    1.0 / (1.0 + (-odds).exp())
+}
+
+/// The confidence of an alignment: the mean of its notes', without those that the recording does not hold.
+pub(super) fn of_notes(notes: &[AlignedNote]) -> f64 {
+    let held: Vec<f64> = notes.iter().map(|note| note.confidence).filter(|&confidence| confidence > 0.0).collect();
+    held.iter().sum::<f64>() / held.len().max(1) as f64
+}
+
+/// What the user fixed is where it was put, and certain.
+pub(super) fn trust_fixed(score: &Score, settings: &Settings, notes: &mut [AlignedNote]) {
+    for anchor in &settings.anchors {
+        let first = score.notes.partition_point(|note| note.onset_s < anchor.score_s - SAME_MOMENT_S);
+        let count = score.notes[first..].iter().take_while(|note| note.onset_s <= anchor.score_s + SAME_MOMENT_S).count();
+        notes[first..first + count].iter_mut().for_each(|note| note.confidence = 1.0);
+    }
+    for fixed in &settings.fixed_notes {
+        if let Some(note) = notes.get_mut(fixed.note) {
+            note.onset_s = fixed.performance_s;
+            note.offset_s = note.offset_s.max(fixed.performance_s);
+            note.confidence = 1.0;
+        }
+    }
+}
+
+/// What the user should know about the match and about passages that are hardly heard.
+pub(super) fn warnings(
+    match_confidence: f64,
+    start: &Start,
+    score: &Score,
+    warp: &Warp,
+    chords: &[Chord],
+    support: &[Support],
+) -> Vec<String> {
     let mut warnings = Vec::new();
-    if confidence < DOUBTFUL {
+    if match_confidence < DOUBTFUL {
         warnings.push(format!(
             "low confidence ({:.0} %): the recording and the score may not belong together",
-            100.0 * confidence
+            100.0 * match_confidence
         ));
     }
     if start.covered_s.0 - score.first_onset_s() > MISSING_S {
@@ -39,19 +73,19 @@ pub(super) fn judge(start: &Start, score: &Score, placed: Option<&Placed>) -> Ju
     if score.end_s() - start.covered_s.1 > MISSING_S {
         warnings.push(format!("the recording seems to end at {:.1} s of the score", start.covered_s.1));
     }
-    if confidence >= DOUBTFUL {
-        warnings.extend(placed.iter().flat_map(|placed| unsupported(placed)));
+    if match_confidence >= DOUBTFUL {
+        warnings.extend(unsupported(warp, chords, support));
     }
-    Judged { confidence, warnings }
+    warnings
 }
 
 /// Passages whose onsets the recording hardly supports.
-fn unsupported(placed: &Placed) -> Vec<String> {
+fn unsupported(warp: &Warp, chords: &[Chord], support: &[Support]) -> Vec<String> {
     /// Onsets are judged in runs of this many.
     const RUN: usize = 16;
     /// Mean confidence of a run below which it is reported.
     const LEAST: f64 = 0.6;
-    let confidence: Vec<f64> = placed.support.iter().map(|support| support.confidence()).collect();
+    let confidence: Vec<f64> = support.iter().map(|support| support.confidence()).collect();
     let mut passages: Vec<(usize, usize)> = Vec::new();
     for (first, run) in confidence.windows(RUN).enumerate() {
         if run.iter().sum::<f64>() < LEAST * RUN as f64 {
@@ -61,7 +95,7 @@ fn unsupported(placed: &Placed) -> Vec<String> {
             }
         }
     }
-    let time = |index: usize| placed.warp.at(placed.chords[index].onset_s);
+    let time = |index: usize| warp.at(chords[index].onset_s);
     let describe = |(first, last)| {
         format!(
             "from {:.1} s to {:.1} s of the recording the score is hardly heard: the alignment there is a guess",

@@ -1,34 +1,38 @@
-//! The one orchestration: from a recording and a score to an [`Alignment`].
+//! From a recording and a score to an [`Alignment`]: the one orchestration that command line, batch and window call.
 
 mod confidence;
-mod frame_stage;
+mod frame_method;
+mod listening;
 mod notes;
-mod onset_stage;
+mod onset_method;
 pub mod onsets;
+mod realign;
 pub mod result;
 mod retiming;
 pub mod settings;
 pub mod start;
 mod structure;
 mod timing;
+mod tone;
 
 use std::path::Path;
 
-pub use notes::tempo_curve;
+pub use listening::{Listening, ear_id};
+pub use realign::{can_realign, moved_warp, realign};
 pub use timing::{StageTime, Stopwatch};
 
-use crate::align::onsets::{OnsetParams, Placed};
-use crate::align::result::{Alignment, MediaInfo, Provenance, SearchBand};
-use crate::align::settings::{AlignerKind, Refinement, Settings};
 use crate::audio::{self, AudioClip};
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
-use crate::score::{Score, SoundFont};
+use crate::score::Score;
 use crate::warping::Warp;
+use onsets::{Chord, OnsetParams, Support, support_of_warp};
+use result::{Alignment, MediaInfo, Provenance, SearchBand};
+use settings::{FrameMethod, Method, OnsetMethod, Settings};
 
 /// What [`align_files`] read and found.
 #[derive(Debug, Clone)]
-pub struct Outcome {
+pub struct AlignedFiles {
     /// The score that was read.
     pub score: Score,
     /// The alignment.
@@ -40,7 +44,7 @@ pub struct Outcome {
 }
 
 /// A recording or a score with the name that results and messages call it by.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub struct Named<'a, T> {
     /// File name without its folder.
     pub name: &'a str,
@@ -48,152 +52,204 @@ pub struct Named<'a, T> {
     pub content: &'a T,
 }
 
+impl<T> Clone for Named<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Named<'_, T> {}
+
 /// Reads both files and aligns them.
-pub fn align_files(ctx: &JobContext, recording: &Path, score: &Path, settings: &Settings) -> Result<Outcome> {
+pub fn align_files(ctx: &JobContext, recording: &Path, score: &Path, settings: &Settings) -> Result<AlignedFiles> {
     settings.validate()?;
     let mut watch = Stopwatch::default();
     let parsed = watch.time("score", || Score::read(score))?;
     let decoded = watch.time("decoding", || audio::decode(ctx, recording))?;
     let (recording_name, score_name) = (file_name(recording), file_name(score));
     let recording = Named { name: &recording_name, content: &decoded.clip };
-    let mut alignment = align(ctx, recording, Named { name: &score_name, content: &parsed }, settings, &mut watch)?;
+    let (mut alignment, _) = align(ctx, recording, Named { name: &score_name, content: &parsed }, settings, &mut watch)?;
     alignment.warnings.extend(decoded.source.damage.map(|damage| format!("{recording_name}: {damage}")));
-    Ok(Outcome { score: parsed, alignment, recording_rate: decoded.source.sample_rate, times: watch.into_times() })
+    Ok(AlignedFiles { score: parsed, alignment, recording_rate: decoded.source.sample_rate, times: watch.into_times() })
 }
 
-/// Parts of the method that are no setting, to be varied in experiments.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Method {
-    /// Weights and widths of the onset problem.
-    pub onsets: OnsetParams,
-    /// Whether the recording's tuning is estimated and made up for.
-    pub compensates_tuning: bool,
-}
-
-impl Default for Method {
-    fn default() -> Self {
-        Self { onsets: OnsetParams::default(), compensates_tuning: true }
-    }
-}
-
-/// Aligns a decoded recording with a score.
+/// Aligns a decoded recording with a score. Also returns what was heard, from which passages can be [solved again](realign()) and
+/// the whole be [aligned again](align_heard).
 pub fn align(
     ctx: &JobContext,
     recording: Named<'_, AudioClip>,
     score: Named<'_, Score>,
     settings: &Settings,
     watch: &mut Stopwatch,
-) -> Result<Alignment> {
-    align_by(ctx, recording, score, settings, &Method::default(), watch)
+) -> Result<(Alignment, Listening)> {
+    check(recording, score.content, settings)?;
+    let listening = Listening::new(ctx, recording.content, score.content, &settings.method, watch)?;
+    let alignment = align_heard(ctx, recording, score, &listening, settings, watch)?;
+    Ok((alignment, listening))
 }
 
-/// [`align`] by another method.
-pub fn align_by(
+/// Aligns a recording that was listened to before, by a method that [hears the same](Listening::suits).
+pub fn align_heard(
     ctx: &JobContext,
     recording: Named<'_, AudioClip>,
     score: Named<'_, Score>,
+    listening: &Listening,
     settings: &Settings,
-    method: &Method,
     watch: &mut Stopwatch,
 ) -> Result<Alignment> {
-    settings.validate()?;
-    recording.content.check_usable(recording.name)?;
-    check_anchors(recording.content, score.content, settings)?;
-    // A SoundFont that cannot be read is told even where the score need not sound.
-    if settings.soundfont.is_some() {
-        SoundFont::load(settings.soundfont.as_deref())?;
-    }
-    let mut spectrum = watch.time("spectrum", || match method.compensates_tuning {
-        true => start::recording_spectrum(ctx, recording.content),
-        false => start::spectrum_in_tuning(ctx, recording.content, 0.0),
-    })?;
-    let mut start = watch.time("rough start", || start::find(ctx, &spectrum, score.content))?;
-    spectrum.retune(start.tuning_semitones);
-    let mut read = None;
-    let mut placed = None;
-    if settings.refinement() == Refinement::Onsets {
-        if settings.aligner == AlignerKind::Dtw {
-            start.warp = frame_stage::refine(ctx, recording.content, score.content, &start, settings, watch)?;
-        }
-        let heard = onset_stage::listen(ctx, recording.content, &spectrum, watch)?;
-        let place = |score: &Score, start: &start::Start, watch: &mut Stopwatch| {
-            onset_stage::refine(ctx, &heard, score, start, settings, &method.onsets, watch)
-        };
-        let mut best = place(score.content, &start, watch)?;
-        // Anchors say where things are, and DTW frames are those of the score as written: then it is read as written.
-        if settings.anchors.is_empty() && settings.aligner == AlignerKind::Gdtw {
-            let proposals =
-                watch.time("structure", || structure::propose(ctx, &spectrum, score.content, &start, &best.warp))?;
-            for proposal in proposals {
-                let other = place(&proposal.reading.score, &proposal.start, watch)?;
-                if proposal.is_believed(&other, &best) {
-                    best = other;
-                    read = Some(proposal);
-                }
-            }
-        }
-        placed = Some(best);
-    }
-    let warp = match &placed {
-        Some(placed) => placed.warp.clone(),
-        None => frame_stage::refine(ctx, recording.content, score.content, &start, settings, watch)?,
-    };
-    let radius_s = match settings.refinement() {
-        Refinement::Onsets => onset_stage::first_radius_s(settings),
-        Refinement::None => frame_stage::first_radius_s(settings),
-    };
-    let searched =
-        |start: &start::Start| Ok(SearchBand::round(&onset_stage::centre(start, &settings.anchors)?, radius_s));
-    let Some(structure::Proposal { reading, start, repeats, .. }) = read else {
-        let alignment = finish(recording, score, settings, &start, warp, placed.as_ref())?;
-        return Ok(Alignment { search: Some(searched(&start)?), ..alignment });
-    };
-    let folded = placed.as_ref().map(|placed| reading.fold_placed(placed)).transpose()?;
-    let (folded_start, written) = (reading.fold_start(&start)?, score.content);
-    let mut alignment = finish(recording, score, settings, &folded_start, reading.fold_warp(&warp)?, folded.as_ref())?;
-    reading.mend_offsets(&warp, &mut alignment.notes);
-    alignment.warnings.extend(reading.notices(written, &warp, &repeats));
-    alignment.search = Some(searched(&folded_start)?);
-    Ok(alignment)
+    align_with(ctx, recording, score, listening, settings, &OnsetParams::default(), watch)
 }
 
-fn finish(
+/// [`align_heard`] with other weights and widths of the onset problem than the usual ones, for experiments.
+pub fn align_with(
+    ctx: &JobContext,
     recording: Named<'_, AudioClip>,
     score: Named<'_, Score>,
+    listening: &Listening,
     settings: &Settings,
-    start: &start::Start,
-    warp: Warp,
-    placed: Option<&Placed>,
+    params: &OnsetParams,
+    watch: &mut Stopwatch,
 ) -> Result<Alignment> {
-    let judged = confidence::judge(start, score.content, placed);
-    Ok(Alignment {
-        notes: notes::aligned_notes(score.content, &warp, placed, judged.confidence),
-        tempo: notes::tempo_curve(score.content, &warp),
-        warp,
-        confidence: judged.confidence,
-        warnings: judged.warnings,
-        settings: settings.clone(),
-        provenance: Provenance {
-            program: concat!("agogic ", env!("CARGO_PKG_VERSION")).to_owned(),
-            recording: MediaInfo { name: recording.name.to_owned(), duration_s: recording.content.duration_s() },
-            score: MediaInfo { name: score.name.to_owned(), duration_s: score.content.end_s() },
-            soundfont: settings.soundfont.as_deref().map_or_else(|| "built-in piano".to_owned(), file_name),
-            extractor: settings.extractor.as_deref().map(|name| file_name(Path::new(name))),
-        },
-        search: None,
-    })
+    check(recording, score.content, settings)?;
+    let work = Work { ctx, recording, score, listening, settings: &settings.in_order() };
+    match &settings.method {
+        Method::Onsets(method) => work.by_onsets(method, params, watch),
+        Method::Frames(method) => work.by_frames(method, watch),
+    }
 }
 
-/// Anchors must lie within both files and go forward; anything else is told before the work begins.
+/// What an alignment is made from.
+struct Work<'a> {
+    ctx: &'a JobContext,
+    recording: Named<'a, AudioClip>,
+    score: Named<'a, Score>,
+    listening: &'a Listening,
+    /// In order.
+    settings: &'a Settings,
+}
+
+/// What a method found, of the score as written.
+struct Found<'a> {
+    warp: Warp,
+    start: &'a start::Start,
+    notes: &'a [(usize, f64)],
+    chords: &'a [Chord],
+    support: &'a [Support],
+    match_confidence: f64,
+    radius_s: f64,
+}
+
+impl Work<'_> {
+    fn by_onsets(&self, method: &OnsetMethod, params: &OnsetParams, watch: &mut Stopwatch) -> Result<Alignment> {
+        let params = onset_method::params(self.settings, method, params);
+        let found = onset_method::find(self.ctx, self.listening, self.score.content, self.settings, &params, watch)?;
+        let placed = &found.placed;
+        let read = found.read.as_ref();
+        let as_played = read.map_or(self.score.content, |read| &read.reading.score);
+        let gain = -placed.objective / placed.chords.len() as f64;
+        let match_confidence = watch
+            .time("confidence", || confidence::of_match(self.listening, as_played, &placed.warp, Some(gain)));
+        let folded = read.map(|read| Ok::<_, Error>((read.reading.fold_placed(placed)?, read.reading.fold_start(&read.start)?)));
+        let folded = folded.transpose()?;
+        let (placed, start) = match &folded {
+            Some((placed, start)) => (placed, start),
+            None => (placed, &self.listening.start),
+        };
+        let mut alignment = self.finish(Found {
+            warp: placed.warp.clone(),
+            start,
+            notes: &placed.notes,
+            chords: &placed.chords,
+            support: &placed.support,
+            match_confidence,
+            radius_s: params.band_s,
+        })?;
+        if let Some(read) = read {
+            let as_played = &found.placed.warp;
+            read.reading.mend_offsets(as_played, &mut alignment.notes);
+            alignment.warnings.extend(read.reading.notices(self.score.content, as_played, &read.repeats));
+        }
+        alignment.provenance.ear = self.listening.ear().cloned();
+        Ok(alignment)
+    }
+
+    fn by_frames(&self, method: &FrameMethod, watch: &mut Stopwatch) -> Result<Alignment> {
+        let (start, score) = (&self.listening.start, self.score.content);
+        let found =
+            frame_method::refine(self.ctx, self.recording.content, score, start, self.settings, method, watch)?;
+        let tempo = onset_method::expected_tempo(start, &self.settings.anchors)?;
+        let (chords, support) = support_of_warp(&self.listening.evidence, score, &found.warp, &tempo);
+        let mut alignment = self.finish(Found {
+            match_confidence: confidence::of_match(self.listening, score, &found.warp, None),
+            warp: found.warp,
+            start,
+            notes: &[],
+            chords: &chords,
+            support: &support,
+            radius_s: frame_method::first_radius_s(self.settings, method),
+        })?;
+        alignment.provenance.extractor = found.extractor;
+        let soundfont = method.soundfont.as_deref().map_or_else(|| "built-in piano".to_owned(), file_name);
+        alignment.provenance.soundfont = Some(soundfont);
+        Ok(alignment)
+    }
+
+    fn finish(&self, found: Found<'_>) -> Result<Alignment> {
+        let (score, settings) = (self.score.content, self.settings);
+        let Found { warp, start, notes, chords, support, match_confidence, radius_s } = found;
+        let mut notes = notes::aligned_notes(score, &warp, notes, chords, support, match_confidence);
+        confidence::trust_fixed(score, settings, &mut notes);
+        let centre = onset_method::centre(start, &settings.anchors)?;
+        Ok(Alignment {
+            tempo: notes::tempo_curve(score, &warp),
+            confidence: confidence::of_notes(&notes),
+            match_confidence,
+            warnings: confidence::warnings(match_confidence, start, score, &warp, chords, support),
+            notes,
+            warp,
+            settings: settings.clone(),
+            provenance: Provenance {
+                program: concat!("agogic ", env!("CARGO_PKG_VERSION")).to_owned(),
+                recording: MediaInfo {
+                    name: self.recording.name.to_owned(),
+                    duration_s: self.recording.content.duration_s(),
+                },
+                score: MediaInfo { name: self.score.name.to_owned(), duration_s: score.end_s() },
+                ear: None,
+                extractor: None,
+                soundfont: None,
+            },
+            search: Some(SearchBand::round(&centre, radius_s)),
+        })
+    }
+}
+
+fn check(recording: Named<'_, AudioClip>, score: &Score, settings: &Settings) -> Result<()> {
+    settings.validate()?;
+    recording.content.check_usable(recording.name)?;
+    check_anchors(recording.content, score, settings)
+}
+
+/// What is fixed must lie within both files and go forward; anything else is reported before the work begins.
 fn check_anchors(recording: &AudioClip, score: &Score, settings: &Settings) -> Result<()> {
-    let mut anchors = settings.anchors.clone();
-    anchors.sort_by(|a, b| a.score_s.total_cmp(&b.score_s));
+    let anchors = settings.in_order().anchors;
+    let heard = 0.0..=recording.duration_s();
+    for fixed in &settings.fixed_notes {
+        if fixed.note >= score.notes.len() {
+            let allowed = format!("a note of the score, 0 to {}", score.notes.len().saturating_sub(1));
+            return Err(Error::invalid("fixed note", fixed.note, allowed));
+        }
+        if !heard.contains(&fixed.performance_s) {
+            let allowed = format!("within the recording, 0 to {:.3} s", recording.duration_s());
+            return Err(Error::invalid("time of a fixed note", fixed.performance_s, allowed));
+        }
+    }
     for anchor in &anchors {
         if !(0.0..=score.end_s()).contains(&anchor.score_s) {
             let allowed = format!("within the score, 0 to {:.3} s", score.end_s());
             return Err(Error::invalid("score time of an anchor", anchor.score_s, allowed));
         }
-        if !(0.0..=recording.duration_s()).contains(&anchor.performance_s) {
+        if !heard.contains(&anchor.performance_s) {
             let allowed = format!("within the recording, 0 to {:.3} s", recording.duration_s());
             return Err(Error::invalid("performance time of an anchor", anchor.performance_s, allowed));
         }

@@ -1,28 +1,33 @@
 //! Notes and tempo read off the warp.
 
-use crate::align::onsets::Placed;
+use crate::align::onsets::{Chord, Support};
 use crate::align::result::{AlignedNote, TempoPoint};
 use crate::score::{Note, Score};
 use crate::warping::Warp;
 
-/// Every note at its place in the recording: where it was found, else where the warp puts it. `confidence` is that of the piece.
-pub(super) fn aligned_notes(score: &Score, warp: &Warp, placed: Option<&Placed>, confidence: f64) -> Vec<AlignedNote> {
-    // With onsets placed, a note that is not among them lies outside the recording.
-    let others = if placed.is_some() { 0.0 } else { confidence };
+/// Every note at its place in the recording: where it was found, else where the warp puts it. Notes of none of the chords lie
+/// outside the recording.
+pub(super) fn aligned_notes(
+    score: &Score,
+    warp: &Warp,
+    found: &[(usize, f64)],
+    chords: &[Chord],
+    support: &[Support],
+    match_confidence: f64,
+) -> Vec<AlignedNote> {
     let by_warp = |note: &Note| AlignedNote {
         onset_s: warp.at(note.onset_s),
         offset_s: warp.at(note.offset_s),
-        confidence: others,
+        confidence: 0.0,
     };
     let mut notes: Vec<AlignedNote> = score.notes.iter().map(by_warp).collect();
-    let Some(placed) = placed else { return notes };
-    for &(index, onset_s) in &placed.notes {
+    for &(index, onset_s) in found {
         notes[index].onset_s = onset_s;
         notes[index].offset_s = notes[index].offset_s.max(onset_s);
     }
-    for (chord, support) in placed.chords.iter().zip(&placed.support) {
+    for (chord, support) in chords.iter().zip(support) {
         for note in &mut notes[chord.notes.clone()] {
-            note.confidence = confidence * support.confidence();
+            note.confidence = match_confidence * support.confidence();
         }
     }
     notes

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::align::settings::Settings;
+use crate::networks::ModelCard;
 use crate::warping::Warp;
 
 /// A note of the score in the recording; stands at the same index as in [`crate::score::Score::notes`].
@@ -45,10 +46,49 @@ pub struct Provenance {
     pub recording: MediaInfo,
     /// The score.
     pub score: MediaInfo,
-    /// The SoundFont that the score was played with.
-    pub soundfont: String,
-    /// The learned feature extractor and its hash; none was used if empty.
-    pub extractor: Option<String>,
+    /// The network that heard onsets; `None` if none did.
+    #[serde(default)]
+    pub ear: Option<ModelId>,
+    /// The learned feature extractor; `None` if none was used.
+    #[serde(default)]
+    pub extractor: Option<ModelId>,
+    /// The SoundFont that the score was synthesised with; `None` if it was not synthesised.
+    #[serde(default)]
+    pub soundfont: Option<String>,
+}
+
+/// Which model was used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "StoredModelId")]
+pub struct ModelId {
+    /// Its name.
+    pub name: String,
+    /// SHA-256 of its weights, in hexadecimal.
+    pub sha256: String,
+}
+
+/// Program version 0.1 stored the name alone.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum StoredModelId {
+    Name(String),
+    Whole { name: String, sha256: String },
+}
+
+impl ModelId {
+    /// The model that a card is of.
+    pub fn of<S>(card: &ModelCard<S>) -> Self {
+        Self { name: card.name.clone(), sha256: card.sha256.clone() }
+    }
+}
+
+impl From<StoredModelId> for ModelId {
+    fn from(stored: StoredModelId) -> Self {
+        match stored {
+            StoredModelId::Name(name) => Self { name, sha256: String::new() },
+            StoredModelId::Whole { name, sha256 } => Self { name, sha256 },
+        }
+    }
 }
 
 /// Where an alignment was looked for: how far it could stray from the rough start.
@@ -88,8 +128,11 @@ pub struct Alignment {
     pub notes: Vec<AlignedNote>,
     /// The tempo curve, beat by beat.
     pub tempo: Vec<TempoPoint>,
-    /// How well the recording supports the alignment as a whole, 0 to 1.
+    /// Share of the notes that are likely right to within 50 ms: the mean of their confidences, 0 to 1.
     pub confidence: f64,
+    /// How likely recording and score belong together at all, 0 to 1; part of every note's confidence.
+    #[serde(default = "certain")]
+    pub match_confidence: f64,
     /// What the user should know: a score that does not seem to fit, a passage that was not found.
     pub warnings: Vec<String>,
     /// The settings it was made with.
@@ -99,6 +142,10 @@ pub struct Alignment {
     /// Where it was looked for, if that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<SearchBand>,
+}
+
+fn certain() -> f64 {
+    1.0
 }
 
 #[cfg(test)]

@@ -22,11 +22,9 @@ impl Retiming {
     pub(super) fn new(start: &Start, anchors: &[Anchor]) -> Result<Self> {
         let ratio = start.warp.mean_slope().max(f64::MIN_POSITIVE);
         let smooth = start.warp.smoothed(SMOOTHING_S / ratio);
-        let mut anchors = anchors.to_vec();
-        anchors.sort_by(|a, b| a.score_s.total_cmp(&b.score_s));
-        let warp = bend(&smooth, &anchors)?;
+        let warp = bend(&smooth, anchors)?;
         let clip_start_s = warp.at(start.covered_s.0) - LEAD_S;
-        Ok(Self { warp, clip_start_s, anchors })
+        Ok(Self { warp, clip_start_s, anchors: anchors.to_vec() })
     }
 
     pub(super) fn anchors(&self) -> &[Anchor] {

@@ -69,6 +69,16 @@ pub enum Error {
         /// The legal range.
         allowed: String,
     },
+    /// An option was given beside a choice that does not read it.
+    #[error("{option} belongs to {belongs_to}, but {chosen} is chosen; leave it out or choose {belongs_to}")]
+    Misplaced {
+        /// The option.
+        option: String,
+        /// The choice that reads it.
+        belongs_to: String,
+        /// The choice that was made.
+        chosen: String,
+    },
     /// The constraints of an alignment problem contradict each other.
     #[error("no alignment satisfies the constraints: {reason}")]
     Infeasible {
@@ -104,6 +114,11 @@ impl Error {
     /// An [`Error::Unsuitable`] about `subject`.
     pub fn unsuitable(subject: impl Into<String>, cause: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self::Unsuitable { subject: subject.into(), cause: cause.into(), remedy: remedy.into() }
+    }
+
+    /// An [`Error::Misplaced`] about `option`.
+    pub fn misplaced(option: impl Into<String>, belongs_to: impl Into<String>, chosen: impl Into<String>) -> Self {
+        Self::Misplaced { option: option.into(), belongs_to: belongs_to.into(), chosen: chosen.into() }
     }
 
     /// An [`Error::Invalid`] about the parameter `name`.

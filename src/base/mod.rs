@@ -4,4 +4,8 @@ pub mod atomic_file;
 pub mod error;
 pub mod job;
 pub mod manifest;
+pub mod matrix;
+pub mod number;
+pub(crate) mod random;
+pub(crate) mod simd;
 pub mod time;

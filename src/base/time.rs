@@ -1,5 +1,8 @@
 //! The only place that converts between samples, frames and seconds. (Ticks and beats: [`crate::score::TempoMap`].)
 
+/// Times closer than this are the same moment of the score, whatever rounding made of them.
+pub const SAME_MOMENT_S: f64 = 1e-6;
+
 /// The rate at which all analysis is done, in Hz. Clips of other rates are resampled to it.
 pub const ANALYSIS_RATE: u32 = 22_050;
 

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::args::{AlignArgs, WritingArgs};
 use super::summary::{Summary, metrics_text, to_json};
-use crate::align::{Outcome, align_files};
+use crate::align::{AlignedFiles, align_files};
 use crate::base::atomic_file::write_bytes_atomically;
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
@@ -56,13 +56,13 @@ pub(super) fn read_truth(truth: &Path, score: &Path) -> Result<GroundTruth> {
 }
 
 /// The metrics of an outcome.
-pub(super) fn measure(outcome: &Outcome, truth: &GroundTruth) -> Metrics {
+pub(super) fn measure(outcome: &AlignedFiles, truth: &GroundTruth) -> Metrics {
     evaluate(&TimeMap::of_alignment(&outcome.score, &outcome.alignment), truth)
 }
 
 /// What the exporters are given of an outcome.
 pub(super) fn export_input<'a>(
-    outcome: &'a Outcome,
+    outcome: &'a AlignedFiles,
     reference: Option<&'a GroundTruth>,
     metrics: Option<&'a Metrics>,
 ) -> ExportInput<'a> {

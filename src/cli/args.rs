@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use super::training_args::{ExperimentArgs, FineTuneArgs, ModelArgs, TrainArgs, TrainOnsetsArgs};
-use crate::align::settings::{AlignerKind, Anchor, FeatureKind, Refinement, Settings, SlopeLimits};
+use super::settings_args::SettingsArgs;
+use super::training_args::{ExperimentArgs, FineTuneArgs, ModelArgs, TrainArgs};
+use crate::align::settings::FeatureKind;
 use crate::base::error::{Error, Result};
 use crate::export::Format;
-use crate::networks::open_model;
 
 /// Align a recording of a performance with its score.
 #[derive(Debug, Parser)]
@@ -61,13 +61,11 @@ pub enum Command {
     Demo(DemoArgs),
     /// Run the benchmarks.
     Bench(BenchArgs),
-    /// Train a feature extractor on labelled pieces.
+    /// Train an ear or a feature extractor on labelled pieces.
     Train(TrainArgs),
-    /// Train the network that hears where notes begin, on recordings whose notes are known.
-    TrainOnsets(TrainOnsetsArgs),
-    /// Adapt an extractor to a few labelled pieces, such as another instrument.
+    /// Adapt a model to a few labelled pieces, such as another instrument.
     FineTune(FineTuneArgs),
-    /// List, show or import feature extractors.
+    /// List, show or import models.
     Model(ModelArgs),
     /// Train and test all features with all methods, and print the tables.
     Experiment(ExperimentArgs),
@@ -116,44 +114,6 @@ pub struct WritingArgs {
     /// One CSV row per score change point, or per note.
     #[arg(long, value_enum, default_value = "change")]
     pub per: PerArg,
-}
-
-/// How to align.
-#[derive(Debug, Args)]
-pub struct SettingsArgs {
-    /// Which features are compared (default: those of the extractor, else cqt).
-    #[arg(long, value_enum)]
-    pub features: Option<FeaturesArg>,
-    /// Learned feature extractor: none, a name or a file; `agogic model list` shows the names.
-    #[arg(long, default_value = "none", value_name = "none|NAME|FILE")]
-    pub extractor: String,
-    /// Which algorithm finds the warp.
-    #[arg(long, value_enum, default_value = "gdtw")]
-    pub aligner: AlignerArg,
-    /// What follows the frames' alignment (default: onsets with gdtw, none with dtw).
-    #[arg(long, value_enum)]
-    pub refine: Option<RefineArg>,
-    /// Samples between feature frames, at 22,050 Hz.
-    #[arg(long, default_value_t = 1024, value_name = "N")]
-    pub hop: usize,
-    /// Weight of the tempo regulariser (default: what suits the features).
-    #[arg(long, value_name = "F", allow_negative_numbers = true)]
-    pub lambda: Option<f64>,
-    /// Slope limits, relative to the overall tempo ratio.
-    #[arg(long, value_parser = parse_slope, value_name = "MIN:MAX", allow_hyphen_values = true)]
-    pub slope: Option<SlopeLimits>,
-    /// How far the warp may stray from the coarse one, in seconds.
-    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
-    pub band: Option<f64>,
-    /// The recording holds more, or less, than the score: leave its ends free.
-    #[arg(long)]
-    pub subsequence: bool,
-    /// Fix a moment: this score time is at this performance time (seconds); may be given several times.
-    #[arg(long, value_parser = parse_anchor, value_name = "SCORE_S=PERF_S", allow_hyphen_values = true)]
-    pub anchor: Vec<Anchor>,
-    /// SoundFont (.sf2) to play the score with (default: the built-in piano).
-    #[arg(long, value_name = "FILE")]
-    pub soundfont: Option<PathBuf>,
 }
 
 /// `agogic evaluate`.
@@ -274,24 +234,6 @@ impl From<FeaturesArg> for FeatureKind {
     }
 }
 
-/// Names of the aligners.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum AlignerArg {
-    /// Continuous-time, regularised time warping.
-    Gdtw,
-    /// Classic dynamic time warping.
-    Dtw,
-}
-
-/// Names of the refinements.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum RefineArg {
-    /// Every onset of the score is placed by the attacks in the recording.
-    Onsets,
-    /// The warp of the frames is the result.
-    None,
-}
-
 impl WritingArgs {
     /// The format for a file, or for stdout.
     pub fn format_for(&self, output: Option<&Path>) -> Result<Format> {
@@ -302,55 +244,6 @@ impl WritingArgs {
         };
         Ok(if format == Format::Csv && self.per == PerArg::Note { Format::NotesCsv } else { format })
     }
-}
-
-impl SettingsArgs {
-    /// The settings that were typed, checked.
-    pub fn settings(&self) -> Result<Settings> {
-        let extractor = (self.extractor != "none").then(|| self.extractor.clone());
-        let learned = extractor.as_deref().map(|name| Ok::<_, Error>(open_model(name)?.card)).transpose()?;
-        let features = match (self.features, &learned) {
-            (Some(typed), _) => typed.into(),
-            (None, Some(card)) => card.features,
-            (None, None) => FeatureKind::Cqt,
-        };
-        if let Some(card) = &learned {
-            card.check_suits(features, self.hop)?;
-        }
-        let settings = Settings {
-            features,
-            extractor,
-            aligner: match self.aligner {
-                AlignerArg::Gdtw => AlignerKind::Gdtw,
-                AlignerArg::Dtw => AlignerKind::Dtw,
-            },
-            refine: self.refine.map(|refine| match refine {
-                RefineArg::Onsets => Refinement::Onsets,
-                RefineArg::None => Refinement::None,
-            }),
-            hop: self.hop,
-            lambda: self.lambda,
-            slope: self.slope,
-            band_s: self.band,
-            subsequence: self.subsequence,
-            anchors: self.anchor.clone(),
-            soundfont: self.soundfont.clone(),
-        };
-        settings.validate()?;
-        Ok(settings)
-    }
-}
-
-fn parse_slope(text: &str) -> std::result::Result<SlopeLimits, String> {
-    let parsed = text.split_once(':').and_then(|(min, max)| Some((min.parse().ok()?, max.parse().ok()?)));
-    let (min, max) = parsed.ok_or("expected MIN:MAX, such as 0.5:2")?;
-    Ok(SlopeLimits { min, max })
-}
-
-fn parse_anchor(text: &str) -> std::result::Result<Anchor, String> {
-    let parsed = text.split_once('=').and_then(|(score, perf)| Some((score.parse().ok()?, perf.parse().ok()?)));
-    let (score_s, performance_s) = parsed.ok_or("expected SCORE_SECONDS=PERFORMANCE_SECONDS, such as 12.5=14.02")?;
-    Ok(Anchor { score_s, performance_s })
 }
 
 fn parse_format(text: &str) -> std::result::Result<Format, String> {
@@ -382,13 +275,5 @@ mod tests {
         assert!(mistyped.contains("aling") && mistyped.contains("--help"), "{mistyped}");
         assert!(parse(&[file; 4]).is_err());
         assert!(parse(&["--unknown"]).is_err());
-    }
-
-    #[test]
-    fn anchors_and_slopes_are_parsed_and_nonsense_is_explained() {
-        assert_eq!(parse_anchor("1.5=2").unwrap(), Anchor { score_s: 1.5, performance_s: 2.0 });
-        assert!(parse_anchor("1.5").unwrap_err().contains("SCORE_SECONDS=PERFORMANCE_SECONDS"));
-        assert_eq!(parse_slope("0.5:2").unwrap(), SlopeLimits { min: 0.5, max: 2.0 });
-        assert!(parse_slope("2").is_err());
     }
 }

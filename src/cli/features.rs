@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use super::args::FeaturesArgs;
-use crate::align::settings::Settings;
+use crate::align::settings::check_hop;
 use crate::audio::{self, AudioClip};
 use crate::base::atomic_file::write_bytes_atomically;
 use crate::base::error::{Error, Result};
@@ -18,7 +18,7 @@ pub(super) fn run(ctx: &JobContext, args: &FeaturesArgs) -> Result<()> {
         return Err(Error::invalid("--output", args.output.display(), "a .csv or .npy file"));
     }
     super::check_folder_of(&args.output)?;
-    Settings { hop: args.hop, ..Settings::default() }.validate()?;
+    check_hop(args.hop)?;
     let clip = load(ctx, args)?;
     let features = extract(ctx, &clip, &FeatureParams { kind: args.features.into(), hop: args.hop })?;
     let bytes = if extension == "npy" { npy(&features) } else { csv(&features).into_bytes() };

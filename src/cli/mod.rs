@@ -9,12 +9,13 @@ mod evaluate;
 mod experiment;
 mod features;
 mod fine_tune;
+mod like;
 mod model;
 mod progress;
+mod settings_args;
 mod summary;
 mod synth;
 mod train;
-mod train_onsets;
 mod training_args;
 
 use std::io::Write;
@@ -62,7 +63,6 @@ fn run(ctx: &JobContext, quiet: bool, command: Command) -> Result<()> {
         Command::Demo(args) => demo::run(quiet, &args),
         Command::Bench(args) => bench::run(ctx, &args),
         Command::Train(args) => train::run(ctx, quiet, &args),
-        Command::TrainOnsets(args) => train_onsets::run(ctx, quiet, &args),
         Command::FineTune(args) => fine_tune::run(ctx, quiet, &args),
         Command::Model(args) => model::run(&args),
         Command::Experiment(args) => experiment::run(ctx, quiet, &args),
@@ -78,7 +78,7 @@ fn run(ctx: &JobContext, quiet: bool, command: Command) -> Result<()> {
 fn exit_code(error: &Error) -> u8 {
     match error {
         Error::Cancelled => CANCELLED,
-        Error::Invalid { .. } => USAGE,
+        Error::Invalid { .. } | Error::Misplaced { .. } => USAGE,
         _ => FAILURE,
     }
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::align::result::MediaInfo;
-use crate::align::{Outcome, StageTime};
+use crate::align::{AlignedFiles, StageTime};
 use crate::evaluation::Metrics;
 
 /// The summary that `--json` prints.
@@ -28,7 +28,7 @@ pub struct Summary<'a> {
 
 impl<'a> Summary<'a> {
     /// Gathers the summary of a finished alignment.
-    pub fn new(outcome: &'a Outcome, metrics: Option<&'a Metrics>, outputs: &'a [PathBuf], wall_s: f64) -> Self {
+    pub fn new(outcome: &'a AlignedFiles, metrics: Option<&'a Metrics>, outputs: &'a [PathBuf], wall_s: f64) -> Self {
         let alignment = &outcome.alignment;
         Self {
             recording: &alignment.provenance.recording,

@@ -11,6 +11,6 @@ mod time_map;
 
 pub use discrepancy::{Discrepancy, Sounding, discrepancies};
 pub use metrics::{Metrics, MirEvalMetrics, evaluate};
-pub use read::{Prediction, read_asap_pair, read_ground_truth, read_prediction};
+pub use read::{Prediction, read_ground_truth, read_prediction};
 pub use report::{Average, OUTLIER_MS, PieceResult, Report};
 pub use time_map::{BeatClock, GroundTruth, TimeMap};

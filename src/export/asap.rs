@@ -53,7 +53,7 @@ fn key_at(keys: &[KeySignature], tick: f64) -> Option<i8> {
 mod tests {
     use super::super::Format;
     use super::super::test_piece::piece;
-    use crate::evaluation::{TimeMap, evaluate, read_asap_pair};
+    use crate::evaluation::{TimeMap, evaluate, read_ground_truth};
 
     #[test]
     fn beats_are_annotated_with_what_changes() {
@@ -67,12 +67,13 @@ mod tests {
     fn the_pair_reads_back_as_ground_truth() {
         let piece = piece();
         let folder = tempfile::tempdir().unwrap();
-        let paths = [Format::AsapScore, Format::Asap].map(|format| {
-            let path = folder.path().join(format.name());
+        let write = |name: &str, format| {
+            let path = folder.path().join(name);
             std::fs::write(&path, piece.render(format)).unwrap();
             path
-        });
-        let truth = read_asap_pair(&paths[0], &paths[1]).unwrap();
+        };
+        write("midi_score_annotations.txt", Format::AsapScore);
+        let truth = read_ground_truth(&write("performance.txt", Format::Asap), None).unwrap();
         let exact =
             TimeMap::from_pairs(truth.score_s.iter().map(|&s| (s, piece.alignment.warp.at(s))).collect()).unwrap();
         assert_eq!(truth.len(), 10);

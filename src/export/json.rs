@@ -25,6 +25,8 @@ struct Document {
     provenance: Provenance,
     settings: Settings,
     confidence: f64,
+    #[serde(default = "certain")]
+    match_confidence: f64,
     warnings: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     metrics: Option<Metrics>,
@@ -34,6 +36,11 @@ struct Document {
     notes: Vec<DocumentNote>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     reference: Option<GroundTruth>,
+}
+
+/// Results of program version 0.1 do not tell.
+fn certain() -> f64 {
+    1.0
 }
 
 #[derive(Serialize, Deserialize)]
@@ -82,6 +89,7 @@ impl Exporter for Json {
             provenance: alignment.provenance.clone(),
             settings: alignment.settings.clone(),
             confidence: alignment.confidence,
+            match_confidence: alignment.match_confidence,
             warnings: alignment.warnings.clone(),
             metrics: input.metrics.copied(),
             warp: Knots {
@@ -120,6 +128,7 @@ pub fn read_alignment(path: &Path, content: &[u8]) -> Result<Alignment> {
         notes: document.notes.iter().map(note).collect(),
         tempo: document.tempo,
         confidence: document.confidence,
+        match_confidence: document.match_confidence,
         warnings: document.warnings,
         settings: document.settings,
         provenance: document.provenance,

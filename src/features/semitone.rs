@@ -92,11 +92,6 @@ impl<'a> SemitoneAnalyzer<'a> {
         Ok(this)
     }
 
-    /// Samples between frames.
-    pub fn hop(&self) -> usize {
-        self.hop
-    }
-
     /// Frames of the whole clip.
     pub fn frames(&self) -> usize {
         frame_count(self.samples.len(), self.hop)

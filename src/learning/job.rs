@@ -1,6 +1,7 @@
 //! A whole training from files to a model file: what the command line and the window start.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
@@ -90,7 +91,7 @@ impl TrainingJob {
                 let cache = self.cache.as_ref().map(FeatureCache::in_folder).transpose()?;
                 let features = feature_params(&start);
                 let load = |files: &[PieceFiles]| load_pieces(ctx, files, &features, cache.as_ref());
-                let (training, validation) = (load(training)?, load(validation)?);
+                let (training, validation) = (Arc::new(load(training)?), Arc::new(load(validation)?));
                 let device = start.device().clone();
                 Ok(Box::new(ExtractorLesson { start, method, training, validation, params, device }))
             }

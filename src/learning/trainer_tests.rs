@@ -2,9 +2,9 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use super::*;
+use crate::base::random::Random;
 use crate::evaluation::GroundTruth;
 use crate::features::{FeatureKind, FeatureSeq};
-use crate::learning::random::Random;
 use crate::learning::{AdamParams, Method, SliceParams};
 use crate::networks::ModelCard;
 

@@ -29,19 +29,22 @@ pub struct ModelCard<S = Spec> {
     pub metrics: BTreeMap<String, f64>,
     /// Under which terms the weights may be used.
     pub licence: String,
+    /// SHA-256 of the weights as they are in the file, in hexadecimal; empty for a model that is not stored yet.
+    #[serde(default)]
+    pub sha256: String,
 }
 
 impl<S> ModelCard<S> {
     /// A card for a model that is not trained yet.
     pub fn new(name: impl Into<String>, spec: S) -> Self {
         let (training, metrics) = (BTreeMap::new(), BTreeMap::new());
-        Self { name: name.into(), spec, training, metrics, licence: "unknown".to_owned() }
+        Self { name: name.into(), spec, training, metrics, licence: "unknown".to_owned(), sha256: String::new() }
     }
 
     /// The same card with another description of the network.
     pub fn with_spec<T>(self, spec: T) -> ModelCard<T> {
-        let Self { name, training, metrics, licence, .. } = self;
-        ModelCard { name, spec, training, metrics, licence }
+        let Self { name, training, metrics, licence, sha256, .. } = self;
+        ModelCard { name, spec, training, metrics, licence, sha256 }
     }
 }
 

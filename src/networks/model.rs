@@ -89,15 +89,9 @@ fn open_shipped(model: &Shipped) -> Result<(ModelCard, Vec<f32>)> {
 impl Model {
     /// A model of the kind that its card tells.
     pub fn new(card: ModelCard, parameters: Vec<f32>, device: &Device) -> Result<Self> {
-        let ModelCard { name, spec, training, metrics, licence } = card;
-        match spec {
-            Spec::Ear(spec) => {
-                Ear::new(ModelCard { name, spec, training, metrics, licence }, parameters, device).map(Self::Ear)
-            }
-            Spec::Extractor(spec) => {
-                let card = ModelCard { name, spec, training, metrics, licence };
-                Extractor::new(card, parameters, device).map(Self::Extractor)
-            }
+        match card.spec.clone() {
+            Spec::Ear(spec) => Ear::new(card.with_spec(spec), parameters, device).map(Self::Ear),
+            Spec::Extractor(spec) => Extractor::new(card.with_spec(spec), parameters, device).map(Self::Extractor),
         }
     }
 

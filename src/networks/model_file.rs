@@ -29,8 +29,6 @@ struct StoredCard {
     format: u32,
     #[serde(flatten)]
     card: ModelCard,
-    /// Of the bytes of all arrays, in hexadecimal.
-    sha256: String,
 }
 
 /// Writes a model in one piece: whole or not at all.
@@ -53,7 +51,7 @@ pub(super) fn write(path: &Path, card: &ModelCard, parameters: &[f32]) -> Result
         views.and_then(|views| safetensors::serialize(views, metadata)).map_err(|e| failed(e.to_string()))
     };
     let sha256 = hash(data(&serialise(None)?));
-    let stored = StoredCard { format: FORMAT, card: card.clone(), sha256 };
+    let stored = StoredCard { format: FORMAT, card: ModelCard { sha256, ..card.clone() } };
     let text = serde_json::to_string(&stored).map_err(|e| failed(e.to_string()))?;
     write_bytes_atomically(path, &serialise(Some(HashMap::from([(CARD.to_owned(), text)])))?)
 }
@@ -77,9 +75,9 @@ pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<(ModelCard, Vec<f32>)> 
         let cause = format!("model format {format} (this program reads up to {FORMAT})");
         return Err(Error::unsupported(path, cause, "update the program"));
     }
-    let StoredCard { card, sha256, .. } = serde_json::from_value(json).map_err(not_a_card)?;
+    let StoredCard { card, .. } = serde_json::from_value(json).map_err(not_a_card)?;
     card.spec.validate().map_err(|e| Error::malformed(path, e.to_string(), REMEDY))?;
-    if hash(data(bytes)) != sha256 {
+    if hash(data(bytes)) != card.sha256 {
         return Err(Error::malformed(path, "is damaged: its weights are not those that its card was made for", REMEDY));
     }
     let arrays = read_arrays(path, bytes)?;
@@ -206,7 +204,9 @@ mod tests {
             assert_eq!(std::fs::read(&path).unwrap(), bytes);
             assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing lies beside it");
             std::fs::rename(&path, &moved).unwrap();
-            assert_eq!(read(&moved).unwrap(), (card.clone(), parameters(&card)));
+            let (opened, weights) = read(&moved).unwrap();
+            assert_eq!((opened.sha256.len(), weights), (64, parameters(&card)));
+            assert_eq!(ModelCard { sha256: String::new(), ..opened }, card);
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! A general matrix product would repack the weights at every frame; here they are packed once per sequence.
 
-use super::real::Real;
+use crate::base::number::Real;
 
 /// Columns that are computed together.
 const WIDTH: usize = 16;

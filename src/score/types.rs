@@ -2,6 +2,7 @@
 
 use super::meter::{BarPosition, MeterMap};
 use super::tempo::TempoMap;
+use crate::base::time::SAME_MOMENT_S;
 
 /// One sounding note of the score. Percussion is not among them.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -110,11 +111,6 @@ impl Score {
         self.meter.position(note.onset_tick as f64)
     }
 
-    /// Quarter notes from the start of the file to a note's onset.
-    pub fn onset_beat(&self, note: &Note) -> f64 {
-        self.tempo.tick_to_beat(note.onset_tick as f64)
-    }
-
     /// The beats of the time signatures from the start of the score to the end of its last note, for a click track.
     pub fn beats(&self) -> Vec<ScoreBeat> {
         let end = self.notes.iter().map(|note| note.offset_tick).max().unwrap_or(0);
@@ -134,9 +130,6 @@ impl Score {
         self.notes.iter().map(|note| note.offset_s).fold(0.0, f64::max)
     }
 }
-
-/// Times closer than this are the same moment of the score, whatever rounding made of them.
-const SAME_MOMENT_S: f64 = 1e-6;
 
 fn distinct(times: impl Iterator<Item = f64>) -> Vec<f64> {
     let mut sorted: Vec<f64> = times.collect();

@@ -6,7 +6,8 @@
 
 use std::ops::Range;
 
-use super::cost::{Band, Banded, Real};
+use super::cost::{Band, Banded};
+use crate::base::number::Real;
 
 /// Where each anti-diagonal of a band starts, in rows and in compact storage.
 pub(super) struct Diagonals {
@@ -132,7 +133,7 @@ impl<'a, T: Real> DiagonalReader<'a, T> {
         let (values, cells) = (self.from.values(), self.cells.as_mut_slice());
         diagonals.visit_panel(self.panel.clone(), self.from.band(), |row, place, origins| {
             for (value, origin) in values[place].iter().zip(origins) {
-                cells[origin.wrapping_add(row).wrapping_sub(base)] = (*value).into();
+                cells[origin.wrapping_add(row).wrapping_sub(base)] = (*value).to_f64();
             }
         });
     }

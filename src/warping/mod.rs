@@ -6,7 +6,6 @@ pub mod dtw;
 pub mod gdtw;
 pub mod overlap;
 mod signal;
-mod simd;
 pub mod soft_dtw;
 #[cfg(test)]
 mod test_noise;

@@ -1,6 +1,7 @@
 //! A borrowed sequence of feature vectors at given times: what the engine aligns, whatever the features mean.
 
 use crate::base::error::{Error, Result};
+use crate::base::number::Real;
 
 /// `times.len()` vectors of `dim` values each, row-major, at strictly increasing times.
 #[derive(Debug, Clone, Copy)]
@@ -10,7 +11,7 @@ pub struct Signal<'a, T = f32> {
     dim: usize,
 }
 
-impl<'a, T: Copy + Into<f64>> Signal<'a, T> {
+impl<'a, T: Real> Signal<'a, T> {
     /// Checks shapes, order of times, and that every value is finite.
     pub fn new(times: &'a [f64], values: &'a [T], dim: usize) -> Result<Self> {
         if dim == 0 || times.is_empty() {
@@ -33,10 +34,10 @@ impl<'a, T: Copy + Into<f64>> Signal<'a, T> {
                 format!("later than {}", times[i]),
             ));
         }
-        if let Some(i) = values.iter().position(|&v| !v.into().is_finite()) {
+        if let Some(i) = values.iter().position(|&v| !v.to_f64().is_finite()) {
             return Err(Error::invalid(
                 format!("feature value {} of frame {}", i % dim, i / dim),
-                values[i].into(),
+                values[i].to_f64(),
                 "finite",
             ));
         }

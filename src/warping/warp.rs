@@ -53,11 +53,6 @@ impl Warp {
         interpolate(&self.score_s, &self.performance_s, score_s, self.mean_slope())
     }
 
-    /// Performance time of a score time; beyond the ends the warp stays at its end values.
-    pub fn at_clamped(&self, score_s: f64) -> f64 {
-        interpolate(&self.score_s, &self.performance_s, score_s, 0.0)
-    }
-
     /// The earliest score time of a performance time (a pause maps many score times to one moment).
     pub fn inverse(&self, performance_s: f64) -> f64 {
         let slope = self.mean_slope();
@@ -125,8 +120,6 @@ mod tests {
         assert_eq!(warp().at(3.0), 15.0);
         assert_eq!(warp().at(-1.0), 8.0);
         assert_eq!(warp().at(5.0), 20.0);
-        assert_eq!(warp().at_clamped(5.0), 18.0);
-        assert_eq!(warp().at_clamped(-5.0), 10.0);
     }
 
     #[test]

@@ -2,11 +2,9 @@
 
 use std::ops::Range;
 
+use crate::base::time::SAME_MOMENT_S;
 use crate::features::{LOWEST_SEMITONE, SEMITONE_BANDS};
 use crate::score::Score;
-
-/// Onsets closer than this are the same moment of the score, whatever rounding made of them.
-const SAME_MOMENT_S: f64 = 1e-6;
 
 /// Notes that begin at one moment of the score.
 #[derive(Debug, Clone, PartialEq)]

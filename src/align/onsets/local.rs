@@ -2,6 +2,7 @@
 
 use super::chord::Chord;
 use super::evidence::{Evidence, Pattern};
+use super::stage::Rough;
 use super::voices::vertex;
 
 /// How much later than its hammer a note is heard, as far as the evidence does not know: real pianos are late by 3 ms without it,
@@ -19,13 +20,36 @@ pub(super) fn between_frames(evidence: &Evidence, patterns: &[Pattern], fixed: &
     put_in_order(times, fixed);
 }
 
-/// Takes from each note what it is heard too late; those of fixed chords are where they were fixed.
-pub(super) fn set_clock(chords: &[Chord], fixed: &[(usize, f64)], notes: &mut [(usize, f64)]) {
-    for (note, time) in notes {
-        if !fixed.iter().any(|&(knot, _)| chords[knot].notes.contains(note)) {
-            *time = (*time - CLOCK_S).max(0.0);
+/// Takes from each note by how much it is heard too late.
+pub(super) fn set_clock(notes: &mut [(usize, f64)]) {
+    for (_, time) in notes {
+        *time = (*time - CLOCK_S).max(0.0);
+    }
+}
+
+/// Moves the notes of fixed onsets with them, keeping their spread, and puts fixed notes where they were fixed.
+pub(super) fn carry_notes(chords: &[Chord], fixed: &[(usize, f64)], rough: Rough<'_>, notes: &mut [(usize, f64)]) {
+    for &(knot, onset_s) in fixed {
+        let of_chord = &chords[knot].notes;
+        let first = notes.partition_point(|(note, _)| *note < of_chord.start);
+        let own = &mut notes[first..first + of_chord.len()];
+        let shift = median(own).map_or(0.0, |middle| onset_s - middle);
+        for (note, time) in own {
+            *time = rough.known_spread.get(note).map_or(*time + shift, |spread| onset_s + spread).max(0.0);
         }
     }
+    for fixed in rough.fixed_notes {
+        if let Ok(place) = notes.binary_search_by_key(&fixed.note, |(note, _)| *note) {
+            notes[place].1 = fixed.performance_s;
+        }
+    }
+}
+
+/// The median of the notes' onsets.
+fn median(notes: &[(usize, f64)]) -> Option<f64> {
+    let mut onsets: Vec<f64> = notes.iter().map(|note| note.1).collect();
+    onsets.sort_by(f64::total_cmp);
+    Some(0.5 * (onsets.get((onsets.len().max(1) - 1) / 2)? + onsets.get(onsets.len() / 2)?))
 }
 
 /// The time of a chord is the median of its notes' onsets; never backwards, and through what is fixed.
@@ -39,11 +63,7 @@ pub(super) fn medians(
     for (chord, time) in chords.iter().zip(&mut times) {
         let (own, others) = rest.split_at(chord.notes.len());
         rest = others;
-        let mut onsets: Vec<f64> = own.iter().map(|note| note.1).collect();
-        onsets.sort_by(f64::total_cmp);
-        if let (Some(low), Some(high)) = (onsets.get((onsets.len().max(1) - 1) / 2), onsets.get(onsets.len() / 2)) {
-            *time = 0.5 * (low + high);
-        }
+        *time = median(own).unwrap_or(*time);
     }
     put_in_order(&mut times, fixed);
     times

@@ -1,9 +1,8 @@
 //! The onset stage: GDTW with one knot per score onset.
 //!
 //! The decision variables are the performance times of the distinct score onsets. A knot's cost is (minus) the evidence that its
-//! own pitches begin there, a segment's cost is how far the local tempo is from the expected one and how badly the sound
-//! between two onsets fits the notes that should sound. [`crate::warping::gdtw`] solves it; notes of a chord are then
-//! placed one by one.
+//! own pitches begin there, an edge's cost is how far the local tempo is from the expected one. [`crate::warping::gdtw`] solves
+//! it; notes of a chord are then placed one by one.
 
 mod band;
 mod chord;
@@ -12,7 +11,6 @@ mod learned;
 mod local;
 mod params;
 mod pattern;
-mod segment;
 mod solving;
 mod stage;
 mod support;
@@ -20,11 +18,12 @@ mod voices;
 
 pub use chord::{Chord, chords};
 pub use evidence::{Evidence, Pattern};
-pub(crate) use learned::heard;
+pub(crate) use learned::softplus;
 pub use params::OnsetParams;
 pub(crate) use pattern::of_chords as chord_patterns;
+pub(crate) use solving::onset_problem;
 pub use stage::{Placed, Rough, place};
-pub use support::Support;
+pub use support::{Support, support_of_warp};
 
 #[cfg(test)]
 mod tests;

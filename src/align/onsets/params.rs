@@ -23,8 +23,6 @@ pub struct OnsetParams {
     pub sigma: f64,
     /// Where the tempo penalty turns linear.
     pub delta: f64,
-    /// Weight of the sound between onsets, per second.
-    pub segment_weight: f64,
     /// How far an onset may be from the rough warp at first.
     pub band_s: f64,
     /// How often the band may be widened.
@@ -52,7 +50,6 @@ impl Default for OnsetParams {
             epsilon_s: 0.02,
             sigma: 0.4,
             delta: 2.0,
-            segment_weight: 5.0,
             band_s: 1.0,
             widenings: 3,
             lost_share: 0.4,

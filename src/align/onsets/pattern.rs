@@ -1,14 +1,11 @@
 //! What an onset sounds like: the partials of its pitches that the chords beside it do not have.
 
+use crate::align::tone::{PARTIAL_RATIO, PARTIAL_SEMITONES, partials};
 use crate::features::SEMITONE_BANDS;
 
 use super::chord::Chord;
 use super::evidence::Pattern;
 use super::params::OnsetParams;
-
-/// Partials of a tone in semitones above the fundamental, each 0.8 of the one before.
-pub(super) const PARTIAL_SEMITONES: [usize; 8] = [0, 12, 19, 24, 28, 31, 34, 36];
-pub(super) const PARTIAL_RATIO: f32 = 0.8;
 
 /// The pattern of one pitch of a chord: partials that it shares with the chord's other pitches count by its share.
 pub(super) fn of_note(chord: &Chord, band: usize, params: &OnsetParams) -> Pattern {
@@ -66,12 +63,8 @@ pub(crate) fn of_chords(chords: &[Chord], times: &[f64], params: &OnsetParams) -
 
 fn add_note(weights: &mut [f32; SEMITONE_BANDS], band: usize, level: f32) {
     let total: f32 = (0..PARTIAL_SEMITONES.len() as i32).map(|h| PARTIAL_RATIO.powi(h)).sum();
-    let mut weight = level / total;
-    for semitones in PARTIAL_SEMITONES {
-        if let Some(sum) = weights.get_mut(band + semitones) {
-            *sum += weight;
-        }
-        weight *= PARTIAL_RATIO;
+    for (band, amplitude) in partials(band, SEMITONE_BANDS) {
+        weights[band] += level / total * amplitude;
     }
 }
 

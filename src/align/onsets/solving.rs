@@ -4,18 +4,14 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::align::start::LogSpectrum;
 use crate::base::error::Result;
 use crate::base::job::JobContext;
-use crate::features::SEMITONE_BANDS;
-use crate::warping::gdtw::{
-    CostTable, EdgeCost, FirstGrid, Interpolation, NodeCost, Problem, SolveOptions, Workspace, solve,
-};
+use crate::base::number::Real;
+use crate::warping::gdtw::{CostTable, EdgeCost, FirstGrid, NodeCost, Problem, SolveOptions, Workspace, solve};
 
 use super::chord::Chord;
 use super::evidence::{Evidence, Pattern};
 use super::params::OnsetParams;
-use super::segment::Mismatch;
 use super::stage::Rough;
 
 /// Pieces with more knots are solved window by window, so that memory does not grow with the piece, and what is settled is not
@@ -27,11 +23,8 @@ const KEPT_SHARE: f64 = 0.8;
 /// What the problem is made of.
 pub(super) struct Parts<'a> {
     pub evidence: &'a Evidence,
-    pub spectrum: &'a LogSpectrum,
-    pub norms: Vec<f32>,
     pub chords: &'a [Chord],
     pub patterns: Vec<Pattern>,
-    pub templates: Vec<[f32; SEMITONE_BANDS]>,
     pub rough: Rough<'a>,
     /// Knots that are fixed, with their times.
     pub fixed: &'a [(usize, f64)],
@@ -123,11 +116,11 @@ impl Parts<'_> {
         Ok(self.problem(0..phi.len(), &table)?.objective(phi))
     }
 
-    /// Costs of the knots in `range` where they are looked for, the sound between them included.
+    /// Costs of the knots in `range` where they are looked for.
     fn table(&self, range: Range<usize>, search: &Search) -> Result<CostTable> {
         let step = search.stride as f64 * Evidence::step_s();
         let last = (self.evidence.frames() - 1) / search.stride;
-        let mut table = CostTable::new(0.0, step, Interpolation::Parabolic)?;
+        let mut table = CostTable::new(0.0, step)?;
         let row = |index: usize| {
             let (centre, radius) = (search.centre[index], search.radius[index]);
             let low = (((centre - radius) / step).floor().max(0.0) as usize).min(last);
@@ -139,28 +132,14 @@ impl Parts<'_> {
         for (low, row) in &rows {
             table.push_row(*low, row)?;
         }
-        if self.params.segment_weight > 0.0 {
-            for (segment, template) in self.templates[range.start..range.end - 1].iter().enumerate() {
-                let span = (table.span(segment).0, table.span(segment + 1).1);
-                let mismatch = Mismatch::over(self.spectrum, &self.norms, template, span);
-                table.add_segment_integral(segment, |k| self.params.segment_weight * mismatch.until(k as f64 * step));
-            }
-        }
         Ok(table)
     }
 
     fn problem<'t>(&self, range: Range<usize>, table: &'t CostTable) -> Result<Problem<'t>> {
         let tempo = self.rough.tempo;
         let knots: Vec<f64> = self.chords[range].iter().map(|chord| chord.onset_s).collect();
-        let reference = knots.windows(2).map(|pair| tempo.at(pair[1]) - tempo.at(pair[0])).collect();
-        let edges = EdgeCost::LogTempo {
-            weight: vec![1.0; knots.len() - 1],
-            reference,
-            epsilon: self.params.epsilon_s,
-            sigma: self.params.sigma,
-            delta: self.params.delta,
-        };
-        let problem = Problem::new(knots, NodeCost::Table(table), edges);
+        let tempo_s = knots.windows(2).map(|pair| tempo.at(pair[1]) - tempo.at(pair[0])).collect();
+        let problem = onset_problem(knots, tempo_s, table, self.params);
         Ok(match self.params.slope {
             Some((least, most)) => {
                 let whole = tempo.mean_slope();
@@ -169,6 +148,23 @@ impl Parts<'_> {
             None => problem,
         })
     }
+}
+
+/// The onset problem: the costs of the knots, and of how far each interval between two is from the one expected, `tempo_s`.
+pub(crate) fn onset_problem<'t, F: Real>(
+    knots: Vec<f64>,
+    tempo_s: Vec<f64>,
+    table: &'t CostTable<F>,
+    params: &OnsetParams,
+) -> Problem<'t, F> {
+    let edges = EdgeCost::LogTempo {
+        weight: vec![1.0; tempo_s.len()],
+        reference: tempo_s,
+        epsilon: params.epsilon_s,
+        sigma: params.sigma,
+        delta: params.delta,
+    };
+    Problem::new(knots, NodeCost::Table(table), edges)
 }
 
 /// The windows of a piece: each begins with a knot of the one before it.

@@ -1,6 +1,8 @@
 //! Puts the onset problem together, solves it, widens the band where the path touches it.
 
-use crate::align::start::LogSpectrum;
+use std::collections::BTreeMap;
+
+use crate::align::settings::{Anchor, FixedNote};
 use crate::base::error::Result;
 use crate::base::job::JobContext;
 use crate::score::Score;
@@ -9,12 +11,11 @@ use crate::warping::Warp;
 use super::band::{lost, touching, widen};
 use super::chord::{Chord, chords};
 use super::evidence::Evidence;
-use super::local::{between_frames, medians, set_clock};
+use super::local::{between_frames, carry_notes, medians, set_clock};
 use super::params::OnsetParams;
 use super::pattern;
-use super::segment::{norms, templates};
 use super::solving::{Parts, Search};
-use super::support::{Support, support};
+use super::support::{PRECISE_S, Support, support};
 use super::voices::place_notes;
 
 /// Where a band is widened, so many frames are taken as one: 23 ms.
@@ -29,8 +30,12 @@ pub struct Rough<'a> {
     pub tempo: &'a Warp,
     /// First and last score time to place.
     pub covered_s: (f64, f64),
-    /// Moments that are fixed, as score and performance seconds, in order.
-    pub anchors: &'a [(f64, f64)],
+    /// Moments that are fixed, in order.
+    pub anchors: &'a [Anchor],
+    /// Notes that are fixed apart from their chord, in order.
+    pub fixed_notes: &'a [FixedNote],
+    /// How far notes were from their onset before, by note: those of a fixed onset keep it.
+    pub known_spread: &'a BTreeMap<usize, f64>,
 }
 
 /// The onsets found.
@@ -52,7 +57,6 @@ pub struct Placed {
 pub fn place(
     ctx: &JobContext,
     evidence: &Evidence,
-    spectrum: &LogSpectrum,
     score: &Score,
     rough: Rough<'_>,
     params: &OnsetParams,
@@ -61,11 +65,8 @@ pub fn place(
     let centre: Vec<f64> = chords.iter().map(|chord| rough.centre.at(chord.onset_s)).collect();
     let parts = Parts {
         evidence,
-        spectrum,
-        norms: norms(spectrum),
         chords: &chords,
         patterns: pattern::of_chords(&chords, &centre, params),
-        templates: templates(score, &chords, &|s| rough.tempo.at(s)),
         rough,
         fixed: &fixed,
         params,
@@ -74,10 +75,12 @@ pub fn place(
     let objective = parts.objective(&times)?;
     between_frames(evidence, &parts.patterns, &fixed, &mut times);
     let mut notes = place_notes(evidence, score, &chords, &times, params);
-    set_clock(&chords, &fixed, &mut notes);
+    set_clock(&mut notes);
+    carry_notes(&chords, &fixed, rough, &mut notes);
     let times = medians(&chords, &notes, &fixed, times);
     let expected: Vec<f64> = chords.iter().map(|chord| rough.tempo.at(chord.onset_s)).collect();
-    let support = support(evidence, &chords, &times, &expected, params);
+    let mut support = support(evidence, &chords, &times, &expected, PRECISE_S, params);
+    fixed.iter().for_each(|&(knot, _)| support[knot].is_fixed = true);
     let warp = onset_warp(score, &chords, rough, times)?;
     Ok(Placed { warp, notes, chords, support, objective })
 }
@@ -122,10 +125,11 @@ fn onset_warp(score: &Score, chords: &[Chord], rough: Rough<'_>, mut times: Vec<
 
 /// The chords to place, with an empty one at each anchor that is at no onset; and which knots are fixed.
 fn knots(score: &Score, rough: Rough<'_>) -> (Vec<Chord>, Vec<(usize, f64)>) {
+    /// An anchor this near to an onset is that onset's.
     const SAME_S: f64 = 1e-3;
     let mut chords = chords(score);
-    let first = rough.anchors.first().map_or(rough.covered_s.0, |a| rough.covered_s.0.min(a.0));
-    let last = rough.anchors.last().map_or(rough.covered_s.1, |a| rough.covered_s.1.max(a.0));
+    let first = rough.anchors.first().map_or(rough.covered_s.0, |a| rough.covered_s.0.min(a.score_s));
+    let last = rough.anchors.last().map_or(rough.covered_s.1, |a| rough.covered_s.1.max(a.score_s));
     if chords.iter().filter(|chord| (first..=last).contains(&chord.onset_s)).count() >= 2 {
         chords.retain(|chord| (first..=last).contains(&chord.onset_s));
     }
@@ -135,7 +139,7 @@ fn knots(score: &Score, rough: Rough<'_>) -> (Vec<Chord>, Vec<(usize, f64)>) {
         chords.push(Chord { onset_s: end_s, notes: score.notes.len()..score.notes.len(), bands: Vec::new() });
     }
     let mut fixed = Vec::new();
-    for &(score_s, performance_s) in rough.anchors {
+    for &Anchor { score_s, performance_s } in rough.anchors {
         let at = chords.partition_point(|chord| chord.onset_s < score_s - SAME_S);
         if chords.get(at).is_none_or(|chord| chord.onset_s > score_s + SAME_S) {
             let notes = chords.get(at).map_or(score.notes.len(), |chord| chord.notes.start);

@@ -1,6 +1,9 @@
 //! How well the recording supports each onset where it was placed.
 
-use super::chord::Chord;
+use crate::score::Score;
+use crate::warping::Warp;
+
+use super::chord::{Chord, chords};
 use super::evidence::Evidence;
 use super::params::OnsetParams;
 use super::pattern;
@@ -14,6 +17,8 @@ pub struct Support {
     pub margin: f64,
     /// Logarithm of the local tempo against the expected one, the greater of both sides.
     pub tempo: f64,
+    /// Whether the user fixed it.
+    pub is_fixed: bool,
 }
 
 impl Support {
@@ -25,6 +30,9 @@ impl Support {
     pub fn confidence(&self) -> f64 {
         /// Even the clearest onset is another's now and then, such as in a trill.
         const MOST_ODDS: f64 = 5.8;
+        if self.is_fixed {
+            return 1.0;
+        }
         let evidence = 4.71 * self.strength.min(1.0) + 0.19 * self.margin.clamp(-3.0, 1.0);
         let odds = (3.10 + evidence - 3.98 * self.tempo.min(1.5)).min(MOST_ODDS);
         1.0 / (1.0 + (-odds).exp())
@@ -38,8 +46,20 @@ const LEARNED_WEIGHT: f64 = 0.1;
 const OWN_S: f64 = 0.05;
 /// … and beyond this it is another's.
 const NEAR_S: f64 = 0.3;
-/// The strength is the best within this, for notes of a chord do not begin at quite the same moment.
-const SLACK_S: f64 = 0.012;
+/// The strength is the best within this, for notes of a chord do not begin at quite the same moment …
+pub(super) const PRECISE_S: f64 = 0.012;
+/// … and within this for times that come from frames, which are as coarse.
+const COARSE_S: f64 = 0.035;
+
+/// The support of a warp that was found without looking at onsets: its chords and what speaks for each.
+pub fn support_of_warp(evidence: &Evidence, score: &Score, warp: &Warp, tempo: &Warp) -> (Vec<Chord>, Vec<Support>) {
+    let (first, last) = (warp.score_s()[0], warp.score_s()[warp.score_s().len() - 1]);
+    let mut chords = chords(score);
+    chords.retain(|chord| (first..=last).contains(&chord.onset_s));
+    let at = |warp: &Warp| chords.iter().map(|chord| warp.at(chord.onset_s)).collect::<Vec<f64>>();
+    let support = support(evidence, &chords, &at(warp), &at(tempo), COARSE_S, &OnsetParams::default());
+    (chords, support)
+}
 
 /// The support of each chord at its time, given the times expected.
 pub(super) fn support(
@@ -47,6 +67,7 @@ pub(super) fn support(
     chords: &[Chord],
     times: &[f64],
     expected: &[f64],
+    slack_s: f64,
     params: &OnsetParams,
 ) -> Vec<Support> {
     let step = Evidence::step_s();
@@ -66,7 +87,7 @@ pub(super) fn support(
             let strongest = |range: std::ops::RangeInclusive<usize>, pattern| {
                 range.map(|f| f64::from(evidence.at(f, pattern))).fold(0.0, f64::max)
             };
-            let near = || frame(at - SLACK_S)..=frame(at + SLACK_S);
+            let near = || frame(at - slack_s)..=frame(at + slack_s);
             let strength = strongest(near(), &pitched[index]) / (params.evidence_weight * notes.sqrt());
             let own = strongest(near(), &patterns[index]);
             let before = strongest(frame(at - NEAR_S)..=frame(at - OWN_S), &patterns[index]);
@@ -77,7 +98,8 @@ pub(super) fn support(
             };
             let left = index.checked_sub(1).map_or(0.0, |i| ratio(i, index));
             let right = if index + 1 < times.len() { ratio(index, index + 1) } else { 0.0 };
-            Support { strength, margin: (own - before.max(after)) / notes.sqrt(), tempo: left.max(right) }
+            let margin = (own - before.max(after)) / notes.sqrt();
+            Support { strength, margin, tempo: left.max(right), is_fixed: false }
         })
         .collect()
 }

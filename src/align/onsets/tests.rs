@@ -1,13 +1,13 @@
+use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 
 use super::evidence::{HOP, Pattern};
-use super::segment::{Mismatch, norms};
 use super::*;
-use crate::align::start::{LogSpectrum, recording_spectrum};
+use crate::align::settings::{Anchor, FixedNote};
 use crate::audio::AudioClip;
 use crate::base::job::JobContext;
 use crate::base::time::ANALYSIS_RATE;
-use crate::features::{SEMITONE_BANDS, SemitoneAnalyzer, SemitoneParams};
+use crate::features::{SemitoneAnalyzer, SemitoneParams};
 use crate::score::{Score, SynthParams, plain_score, synthesise_mapped};
 use crate::warping::Warp;
 
@@ -30,23 +30,29 @@ fn performed(score_s: f64) -> f64 {
     0.7 + 1.1 * score_s + 0.25 * (0.9 * score_s).sin() + if score_s >= 6.0 { 0.5 } else { 0.0 }
 }
 
-struct Heard {
-    evidence: Evidence,
-    spectrum: LogSpectrum,
-}
-
-fn hear(clip: &AudioClip) -> Heard {
-    let ctx = JobContext::new();
-    Heard { evidence: Evidence::of(&ctx, clip, 0.0, None).unwrap(), spectrum: recording_spectrum(&ctx, clip).unwrap() }
+fn hear(clip: &AudioClip) -> Evidence {
+    Evidence::of(&JobContext::new(), clip, 0.0, None).unwrap()
 }
 
 fn play(score: &Score, time_map: &dyn Fn(f64) -> f64) -> AudioClip {
     synthesise_mapped(&JobContext::new(), score, &SynthParams::default(), time_map).unwrap()
 }
 
-fn find(heard: &Heard, score: &Score, rough: &Warp, anchors: &[(f64, f64)]) -> Placed {
-    let known = Rough { centre: rough, tempo: rough, covered_s: (-1.0, score.end_s() + 1.0), anchors };
-    place(&JobContext::new(), &heard.evidence, &heard.spectrum, score, known, &OnsetParams::default()).unwrap()
+fn find(evidence: &Evidence, score: &Score, rough: &Warp, anchors: &[Anchor]) -> Placed {
+    find_fixed(evidence, score, rough, anchors, &[], &BTreeMap::new())
+}
+
+fn find_fixed(
+    evidence: &Evidence,
+    score: &Score,
+    rough: &Warp,
+    anchors: &[Anchor],
+    fixed_notes: &[FixedNote],
+    known_spread: &BTreeMap<usize, f64>,
+) -> Placed {
+    let covered_s = (-1.0, score.end_s() + 1.0);
+    let known = Rough { centre: rough, tempo: rough, covered_s, anchors, fixed_notes, known_spread };
+    place(&JobContext::new(), evidence, score, known, &OnsetParams::default()).unwrap()
 }
 
 /// Knows the tempo only on the whole: up to 0.5 s off.
@@ -81,9 +87,10 @@ fn the_band_widens_where_the_rough_warp_is_far_off() {
 fn anchors_hold_even_where_the_recording_disagrees_and_between_onsets() {
     let score = piece();
     let heard = hear(&play(&score, &performed));
-    let anchors = [(3.0, performed(3.0) + 0.2), (7.1, performed(7.1) - 0.1)];
+    let anchors = [(3.0, performed(3.0) + 0.2), (7.1, performed(7.1) - 0.1)]
+        .map(|(score_s, performance_s)| Anchor { score_s, performance_s });
     let placed = find(&heard, &score, &straight(), &anchors);
-    for (score_s, performance_s) in anchors {
+    for Anchor { score_s, performance_s } in anchors {
         assert!((placed.warp.at(score_s) - performance_s).abs() < 1e-9, "{}", placed.warp.at(score_s));
     }
     assert_eq!(placed.chords.len(), 49, "an anchor at no onset has a knot of its own");
@@ -162,21 +169,25 @@ fn evidence_agrees_with_the_formula_written_out() {
 }
 
 #[test]
-fn the_mismatch_of_a_stretch_is_the_sum_over_its_frames() {
-    let frames = 40;
-    let value = |i: usize| ((i * 7 + i / SEMITONE_BANDS * 3) % 11) as f32;
-    let values: Vec<f32> = (0..frames * SEMITONE_BANDS).map(value).collect();
-    let spectrum = LogSpectrum { hop_s: 0.02, values, tuning_semitones: 0.0 };
-    let mut template = [0.0f32; SEMITONE_BANDS];
-    template[3] = 0.6;
-    template[50] = 0.8;
-    let found = Mismatch::over(&spectrum, &norms(&spectrum), &template, (0.2, 0.6));
-    let cosine = |frame: usize| {
-        let row = spectrum.frame(frame);
-        let norm = row.iter().map(|v| f64::from(v * v)).sum::<f64>().sqrt();
-        (0.6 * f64::from(row[3]) + 0.8 * f64::from(row[50])) / norm
-    };
-    let expected: f64 = (15..25).map(|f| 0.02 * (1.0 - 0.5 * (cosine(f) + cosine(f + 1)))).sum();
-    assert!((found.until(0.5) - found.until(0.3) - expected).abs() < 1e-6);
-    assert_eq!(found.until(0.1), 0.0, "before the stretch nothing is known");
+fn a_fixed_onset_carries_its_notes_and_a_fixed_note_goes_its_own_way() {
+    let chords = plain_score(&[(0.0, 1.0, 60), (0.0, 1.0, 76), (2.0, 1.0, 62), (2.0, 1.0, 79)]);
+    let heard = hear(&tones(4.0, &[(0.5, 60.0), (0.5, 76.0), (2.48, 62.0), (2.52, 79.0)]));
+    let rough = Warp::new(vec![0.0, 3.0], vec![0.5, 3.5]).unwrap();
+    let free = find(&heard, &chords, &rough, &[]);
+    let onset = |placed: &Placed, note: usize| placed.notes.iter().find(|placed| placed.0 == note).unwrap().1;
+    let spread = onset(&free, 3) - onset(&free, 2);
+    let anchors = [Anchor { score_s: 2.0, performance_s: 2.7 }];
+    let known: BTreeMap<usize, f64> = [2, 3].map(|note| (note, onset(&free, note) - free.warp.at(2.0))).into();
+    let moved = find_fixed(&heard, &chords, &rough, &anchors, &[], &known);
+    assert!((moved.warp.at(2.0) - 2.7).abs() < 1e-9);
+    assert!((onset(&moved, 3) - onset(&moved, 2) - spread).abs() < 1e-9, "the spread is kept");
+    assert!((0.5 * (onset(&moved, 2) + onset(&moved, 3)) - 2.7).abs() < 1e-9, "the notes go with the onset");
+    assert_eq!(moved.support[1].confidence(), 1.0, "what the user fixed is certain");
+    // Without a known spread the recording's own is taken, about the fixed moment.
+    let anew = find(&heard, &chords, &rough, &anchors);
+    assert!((0.5 * (onset(&anew, 2) + onset(&anew, 3)) - 2.7).abs() < 1e-9);
+    let note = [FixedNote { note: 3, performance_s: 2.61 }];
+    let single = find_fixed(&heard, &chords, &rough, &[], &note, &BTreeMap::new());
+    assert_eq!(onset(&single, 3), 2.61);
+    assert!((onset(&single, 2) - onset(&free, 2)).abs() < 1e-9, "the other note stays");
 }

@@ -90,6 +90,24 @@ pub fn glance(ctx: &JobContext, recording: &LogSpectrum, score: &Score) -> Resul
     Ok(if transposed.cost < as_written.cost - TRANSPOSITION_GAIN { transposed } else { as_written })
 }
 
+/// Mean cosine distance between the score's and the recording's frames along any warp: how well a result fits. The recording
+/// must be in the score's pitch.
+pub fn distance_along(recording: &LogSpectrum, score: &Score, warp: &Warp) -> f64 {
+    let (first, last) = (warp.score_s()[0], warp.score_s()[warp.score_s().len() - 1]);
+    let audio = coarse_frames(recording, LEAST_FACTOR);
+    let begin_s = warp.at(first).max(0.0);
+    let end_s = warp.at(last).min(audio.len() as f64 * audio.hop_s);
+    let frames = ((end_s - begin_s).max(0.0) / recording.hop_s).ceil() as usize + 1;
+    let spectrum = template::render(score, &|s| warp.at(s) - begin_s, 0, recording.hop_s, frames);
+    let expected = coarse_frames(&spectrum, LEAST_FACTOR);
+    let distance = |row: usize| {
+        let column = ((begin_s + row as f64 * expected.hop_s) / audio.hop_s).round() as usize;
+        let there = audio.frame(column.min(audio.len() - 1));
+        1.0 - f64::from(expected.frame(row).iter().zip(there).map(|(a, b)| a * b).sum::<f32>())
+    };
+    (0..expected.len()).map(distance).sum::<f64>() / expected.len().max(1) as f64
+}
+
 /// Spectrum frames per coarse frame, so that everything can be compared with everything.
 fn coarsest_factor(recording: &LogSpectrum) -> usize {
     LEAST_FACTOR.max(recording.frames().div_ceil(MOST_FRAMES))

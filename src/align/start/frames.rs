@@ -36,6 +36,11 @@ impl CoarseFrames {
         self.level.len()
     }
 
+    /// One frame.
+    pub fn frame(&self, index: usize) -> &[f32] {
+        &self.values[index * DIM..(index + 1) * DIM]
+    }
+
     /// The same as a feature sequence.
     pub fn features(&self) -> FeatureSeq {
         let times = (0..self.len()).map(|index| self.time_s(index as f64)).collect();

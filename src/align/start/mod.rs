@@ -8,5 +8,5 @@ mod frames;
 mod spectrum;
 mod template;
 
-pub use coarse::{Start, compared, find, glance};
+pub use coarse::{Start, compared, distance_along, find, glance};
 pub use spectrum::{LogSpectrum, recording_spectrum, spectrum_in_tuning};

@@ -7,11 +7,10 @@ use crate::align::onsets::{Chord, Placed};
 use crate::align::result::AlignedNote;
 use crate::align::start::Start;
 use crate::base::error::Result;
+use crate::base::time::SAME_MOMENT_S;
 use crate::score::{Note, Score};
 use crate::warping::Warp;
 
-/// Moments of the score closer than this are the same.
-const SAME_S: f64 = 1e-6;
 /// Where the recording holds a pass more than the score, the warp leaps over it within this much of the score.
 const LEAP_S: f64 = 1e-4;
 
@@ -38,7 +37,7 @@ struct Pass {
 
 impl Pass {
     fn holds(&self, played_s: f64) -> bool {
-        (-SAME_S..self.length_s - SAME_S).contains(&(played_s - self.played_s))
+        (-SAME_MOMENT_S..self.length_s - SAME_MOMENT_S).contains(&(played_s - self.played_s))
     }
 
     fn to_written(self, played_s: f64) -> f64 {
@@ -52,7 +51,7 @@ impl Reading {
         let (mut notes, mut written) = (Vec::new(), Vec::new());
         let mut begun = 0.0;
         for section in sections {
-            let belongs = |note: &Note| (section.start..section.end).contains(&(note.onset_s + SAME_S));
+            let belongs = |note: &Note| (section.start..section.end).contains(&(note.onset_s + SAME_MOMENT_S));
             for (index, note) in score.notes.iter().enumerate().filter(|(_, note)| belongs(note)) {
                 let shift = begun - section.start;
                 notes.push(Note { onset_s: note.onset_s + shift, offset_s: note.offset_s + shift, ..*note });
@@ -98,7 +97,7 @@ impl Reading {
 
     /// A moment of the score as played, or else the last before it that counts, in the score as written.
     fn to_written(&self, played_s: f64) -> f64 {
-        let before = self.kept().rev().find(|pass| pass.played_s <= played_s + SAME_S).or(self.kept().next());
+        let before = self.kept().rev().find(|pass| pass.played_s <= played_s + SAME_MOMENT_S).or(self.kept().next());
         before.map_or(played_s, |pass| pass.to_written(played_s.clamp(pass.played_s, pass.played_s + pass.length_s)))
     }
 
@@ -166,11 +165,11 @@ fn bar_at(score: &Score, second: f64) -> u32 {
 fn passes(sections: &[Range<f64>]) -> Vec<Pass> {
     let mut edges: Vec<f64> = sections.iter().flat_map(|section| [section.start, section.end]).collect();
     edges.sort_by(f64::total_cmp);
-    edges.dedup_by(|later, earlier| *later - *earlier < SAME_S);
+    edges.dedup_by(|later, earlier| *later - *earlier < SAME_MOMENT_S);
     let mut pieces: Vec<Pass> = Vec::new();
     let mut begun = 0.0;
     for section in sections {
-        let inside = |edge: &&f64| (section.start - SAME_S..section.end - SAME_S).contains(*edge);
+        let inside = |edge: &&f64| (section.start - SAME_MOMENT_S..section.end - SAME_MOMENT_S).contains(*edge);
         let starts: Vec<f64> = edges.iter().filter(inside).copied().collect();
         for (index, &start) in starts.iter().enumerate() {
             let end = starts.get(index + 1).copied().unwrap_or(section.end);
@@ -183,7 +182,7 @@ fn passes(sections: &[Range<f64>]) -> Vec<Pass> {
     let mut chains: Vec<(f64, Option<usize>)> = Vec::new();
     for (index, piece) in pieces.iter().enumerate() {
         let mut best = (0.0, None);
-        for before in (0..index).filter(|&before| pieces[before].written_s < piece.written_s - SAME_S) {
+        for before in (0..index).filter(|&before| pieces[before].written_s < piece.written_s - SAME_MOMENT_S) {
             if chains[before].0 >= best.0 {
                 best = (chains[before].0, Some(before));
             }
@@ -199,7 +198,7 @@ fn passes(sections: &[Range<f64>]) -> Vec<Pass> {
     for piece in pieces {
         let goes_on = |last: &&mut Pass| {
             let ends = (last.written_s + last.length_s, last.played_s + last.length_s);
-            last.counts == piece.counts && (ends.0 - piece.written_s).abs() + (ends.1 - piece.played_s).abs() < SAME_S
+            last.counts == piece.counts && (ends.0 - piece.written_s).abs() + (ends.1 - piece.played_s).abs() < SAME_MOMENT_S
         };
         match merged.last_mut().filter(goes_on) {
             Some(last) => last.length_s += piece.length_s,

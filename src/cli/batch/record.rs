@@ -6,7 +6,7 @@ use std::time::UNIX_EPOCH;
 use serde::{Deserialize, Serialize};
 
 use super::manifest::Row;
-use crate::align::Outcome;
+use crate::align::AlignedFiles;
 use crate::align::settings::Settings;
 use crate::base::error::{Error, Result};
 use crate::evaluation::Metrics;
@@ -30,12 +30,13 @@ struct FileState {
 
 impl Inputs {
     pub(super) fn of(row: &Row, settings: &Settings, format: Format) -> Result<Self> {
-        let paths = [Some(&row.audio), Some(&row.score), row.truth.as_ref(), settings.soundfont.as_ref()];
+        let models = settings.files();
+        let own = [Some(&row.audio), Some(&row.score), row.truth.as_ref()].into_iter().flatten();
         Ok(Self {
             program: concat!("agogic ", env!("CARGO_PKG_VERSION")).to_owned(),
             settings: settings.clone(),
             format: format.name().to_owned(),
-            files: paths.into_iter().flatten().map(|path| FileState::of(path)).collect::<Result<_>>()?,
+            files: own.chain(&models).map(|path| FileState::of(path)).collect::<Result<_>>()?,
         })
     }
 }
@@ -64,7 +65,7 @@ pub(super) struct Record {
 }
 
 impl Record {
-    pub(super) fn new(inputs: Inputs, outcome: &Outcome, metrics: Option<Metrics>) -> Self {
+    pub(super) fn new(inputs: Inputs, outcome: &AlignedFiles, metrics: Option<Metrics>) -> Self {
         let alignment = &outcome.alignment;
         Self { inputs, confidence: alignment.confidence, warnings: alignment.warnings.clone(), metrics, resumed: false }
     }

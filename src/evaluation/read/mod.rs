@@ -35,11 +35,6 @@ pub fn read_ground_truth(path: &Path, clock: Option<&BeatClock>) -> Result<Groun
     read(path, clock).map(|read| read.times)
 }
 
-/// Reads the two annotation files of the ASAP data set: the same beats in the score and in the performance.
-pub fn read_asap_pair(score: &Path, performance: &Path) -> Result<GroundTruth> {
-    asap::pair(&TextFile::read(score)?, &TextFile::read(performance)?)
-}
-
 fn read(path: &Path, clock: Option<&BeatClock>) -> Result<Prediction> {
     let file = TextFile::read(path)?;
     let Some((_, first)) = file.lines().next() else {

@@ -47,10 +47,9 @@ fn asap_annotations_are_read_in_pairs() {
     let performance = file(&folder, "Pianist01_annotations.txt", "0.7\t0.7\tdb,4/4,-1\n1.3\t1.3\tb\n");
     let alone = read_ground_truth(&performance, None).unwrap_err().to_string();
     assert!(alone.contains("midi_score_annotations.txt is not beside it"), "{alone}");
-    let score = file(&folder, "midi_score_annotations.txt", "0.0\t0.0\tdb,4/4,-1\n0.5\t0.5\tb\n");
+    file(&folder, "midi_score_annotations.txt", "0.0\t0.0\tdb,4/4,-1\n0.5\t0.5\tb\n");
     let found = read_ground_truth(&performance, None).unwrap();
     assert_eq!((found.score_s.clone(), found.performance_s.clone()), (vec![0.0, 0.5], vec![0.7, 1.3]));
-    assert_eq!(read_asap_pair(&score, &performance).unwrap(), found);
     file(&folder, "midi_score_annotations.txt", "0.0\t0.0\tdb\n0.5\t0.5\tb\n1.0\t1.0\tb\n");
     let uneven = read_ground_truth(&performance, None).unwrap_err().to_string();
     assert!(uneven.contains("2 beats") && uneven.contains("has 3"), "{uneven}");

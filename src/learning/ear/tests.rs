@@ -2,8 +2,8 @@ use super::stretch::{Stretch, stretch_loss};
 use super::*;
 use crate::audio::AudioClip;
 use crate::base::job::JobContext;
+use crate::base::random::Random;
 use crate::evaluation::GroundTruth;
-use crate::learning::Random;
 use crate::networks::ear::{OnsetNetwork, shipped};
 use crate::score::{Score, SynthParams, plain_score, synthesise_mapped};
 

@@ -1,5 +1,7 @@
 //! What an extractor learns, epoch by epoch, and what it is judged by.
 
+use std::sync::Arc;
+
 use candle_core::{Device, Tensor};
 use sha2::{Digest, Sha256};
 
@@ -27,8 +29,8 @@ const SOUND: u64 = 3;
 pub(in crate::learning) struct ExtractorLesson {
     pub start: Extractor,
     pub method: ExtractorMethod,
-    pub training: Vec<Piece>,
-    pub validation: Vec<Piece>,
+    pub training: Arc<Vec<Piece>>,
+    pub validation: Arc<Vec<Piece>>,
     pub params: TrainParams,
     pub device: Device,
 }
@@ -65,7 +67,7 @@ impl Lesson for ExtractorLesson {
     fn identify(&self, hasher: &mut Sha256) {
         for pieces in [&self.training, &self.validation] {
             hasher.update((pieces.len() as u64).to_le_bytes());
-            for piece in pieces {
+            for piece in pieces.iter() {
                 for values in [&piece.score.values, &piece.performance.values] {
                     hasher.update((values.len() as u64).to_le_bytes());
                     values.iter().for_each(|value| hasher.update(value.to_le_bytes()));

@@ -4,10 +4,10 @@ use rayon::prelude::*;
 
 use super::{Batch, Direction, GruRef, GruShape, SEQUENCES_PER_TASK, Trace, Weights, check_batch, normalise};
 use crate::base::error::{Error, Result};
-use crate::networks::matrix::MatrixRef;
+use crate::base::matrix::{MatrixRef, multiply};
+use crate::base::number::Real;
+use crate::base::simd::vectorised;
 use crate::networks::panels::Panels;
-use crate::networks::real::Real;
-use crate::networks::simd::{Kernel, dispatch};
 
 /// Whether the gradient of the input is wanted. Training on fixed features does not need it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,7 +109,7 @@ fn run_direction<F: Real>(
         .zip(input_chunks)
         .map(|((((values, states), gates), state_gradient), input_gradient)| {
             let sequences = values.len() / (frames * batch.dim);
-            dispatch(Recurrence {
+            run_recurrence(Recurrence {
                 panels: &panels,
                 direction: weights.direction,
                 hidden,
@@ -143,7 +143,13 @@ struct Recurrence<'a, F> {
     state_gradient: &'a mut [F],
 }
 
-impl<F: Real> Kernel for Recurrence<'_, F> {
+vectorised! {
+    fn run_recurrence<F: Real>(recurrence: Recurrence<'_, F>) {
+        recurrence.run::<FMA>()
+    }
+}
+
+impl<F: Real> Recurrence<'_, F> {
     #[inline(always)]
     fn run<const FMA: bool>(self) {
         let (hidden, frames) = (self.hidden, self.frames);
@@ -205,7 +211,7 @@ fn add_input_gradient<F: Real>(weights: &Weights<'_, F>, gates: &[F], input_grad
     for (row, offset, length) in input_parts(hidden) {
         let gates = MatrixRef::new(&gates[offset..], frames, length, 4 * hidden);
         let weights = MatrixRef::new(&weights.input[row * dim..], length, dim, dim);
-        F::matrix_product(gates, weights, F::ONE, input_gradient, dim);
+        multiply(F::ONE, gates, weights, F::ONE, input_gradient, dim);
     }
 }
 
@@ -228,7 +234,7 @@ fn parameter_gradient<F: Real>(
     let values = MatrixRef::new(values, all_frames, dim, dim);
     for (row, offset, length) in input_parts(hidden) {
         let gates = MatrixRef::new(&gates[offset..], all_frames, length, 4 * hidden).transposed();
-        F::matrix_product(gates, values, F::ZERO, &mut input_weights[row * dim..], dim);
+        multiply(F::ONE, gates, values, F::ZERO, &mut input_weights[row * dim..], dim);
     }
     for (gates, states) in gates.chunks_exact(frames * 4 * hidden).zip(states.chunks_exact(frames * hidden)) {
         // The frame read first has no previous state.
@@ -238,7 +244,7 @@ fn parameter_gradient<F: Real>(
         };
         let gates = MatrixRef::new(gates, frames - 1, 3 * hidden, 4 * hidden).transposed();
         let states = MatrixRef::new(states, frames - 1, hidden, hidden);
-        F::matrix_product(gates, states, F::ONE, recurrent_weights, hidden);
+        multiply(F::ONE, gates, states, F::ONE, recurrent_weights, hidden);
     }
     for frame in gates.chunks_exact(4 * hidden) {
         let (shared, n) = frame.split_at(3 * hidden);

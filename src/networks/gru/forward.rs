@@ -5,10 +5,10 @@ use rayon::prelude::*;
 use super::{Batch, Direction, GruRef, SEQUENCES_PER_TASK, Weights, check_batch, normalise};
 use crate::base::error::Result;
 use crate::base::job::JobContext;
-use crate::networks::matrix::MatrixRef;
+use crate::base::matrix::{MatrixRef, multiply};
+use crate::base::number::Real;
+use crate::base::simd::vectorised;
 use crate::networks::panels::Panels;
-use crate::networks::real::Real;
-use crate::networks::simd::{Kernel, dispatch};
 
 /// What the backward pass needs to know of a forward pass. The first of each pair is [`Direction::Forward`].
 #[derive(Debug)]
@@ -106,9 +106,9 @@ fn run_sequences<F: Real>(
         for (input, projected) in input.chunks_exact(frames * dim).zip(projected.chunks_exact_mut(length * 3 * hidden))
         {
             let input = MatrixRef::new(&input[first_frame * dim..], length, dim, dim);
-            F::matrix_product(input, projection_weights, F::ONE, projected, 3 * hidden);
+            multiply(F::ONE, input, projection_weights, F::ONE, projected, 3 * hidden);
         }
-        dispatch(Block {
+        run_block(Block {
             panels,
             recurrent_bias: weights.recurrent_bias,
             direction: weights.direction,
@@ -144,7 +144,13 @@ struct Block<'a, F> {
     gates: Option<&'a mut [F]>,
 }
 
-impl<F: Real> Kernel for Block<'_, F> {
+vectorised! {
+    fn run_block<F: Real>(block: Block<'_, F>) {
+        block.run::<FMA>()
+    }
+}
+
+impl<F: Real> Block<'_, F> {
     #[inline(always)]
     fn run<const FMA: bool>(mut self) {
         let hidden = self.hidden;

@@ -27,8 +27,8 @@ pub use forward::{Trace, encode, encode_recording};
 pub use layout::{Direction, GruShape, ParameterTensor};
 pub(crate) use op::encode_tensor;
 
-use super::real::Real;
 use crate::base::error::{Error, Result};
+use crate::base::number::Real;
 
 /// Sequences of equal length.
 #[derive(Debug, Clone, Copy)]

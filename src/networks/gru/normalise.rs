@@ -1,6 +1,6 @@
 //! Joining the two directions and dividing each frame by its length.
 
-use super::super::real::Real;
+use crate::base::number::Real;
 
 /// Shorter frames are divided by this instead, as PyTorch does, so that a silent network gives zeros and not NaN.
 const SHORTEST: f64 = 1e-12;

@@ -1,8 +1,8 @@
 //! Values on the cells of a band, in one flat row-major vector.
 
 use super::band::Band;
-use super::product::Real;
 use crate::base::error::{Error, Result};
+use crate::base::number::Real;
 
 /// A value for every cell of a [`Band`]; with the full band this is a plain row-major matrix.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,12 +18,13 @@ impl<T: Real> Banded<T> {
             return Err(Error::invalid("number of banded values", values.len(), band.cells().to_string()));
         }
         if let Some(cell) = first_non_finite(&values) {
-            return Err(Error::invalid(format!("banded value {cell}"), values[cell].into(), "finite"));
+            return Err(Error::invalid(format!("banded value {cell}"), values[cell].to_f64(), "finite"));
         }
         Ok(Self { band, values })
     }
 
     /// A full matrix from its rows.
+    #[cfg(test)]
     pub fn dense(rows: usize, columns: usize, values: Vec<T>) -> Result<Self> {
         Self::new(Band::full(rows, columns)?, values)
     }

@@ -5,7 +5,6 @@
 
 mod band;
 mod banded;
-mod product;
 
 use std::ops::Range;
 
@@ -13,13 +12,13 @@ use rayon::prelude::*;
 
 pub use band::Band;
 pub use banded::Banded;
-pub use product::Real;
-pub(super) use product::{Matrix, multiply};
 
 use self::banded::first_non_finite;
 use super::Signal;
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
+use crate::base::matrix::{MatrixRef, multiply};
+use crate::base::number::Real;
 
 /// Largest number of cells that one matrix may have: 2 GiB of `f32`.
 const MAX_CELLS: usize = 1 << 29;
@@ -114,8 +113,8 @@ struct Prepared<T> {
 }
 
 impl<T: Real> Prepared<T> {
-    fn rows(&self, rows: &Range<usize>) -> Matrix<'_, T> {
-        Matrix::new(&self.values[rows.start * self.dim..rows.end * self.dim], self.dim)
+    fn rows(&self, rows: &Range<usize>) -> MatrixRef<'_, T> {
+        MatrixRef::new(&self.values[rows.start * self.dim..], rows.len(), self.dim, self.dim)
     }
 }
 
@@ -125,7 +124,7 @@ fn prepare<T: Real>(score: &Signal<'_, T>, performance: &Signal<'_, T>, kind: Lo
         LocalCost::SquaredEuclidean => {
             let mut mean = vec![0.0f64; dim];
             for frame in score.values().chunks_exact(dim).chain(performance.values().chunks_exact(dim)) {
-                mean.iter_mut().zip(frame).for_each(|(sum, &value)| *sum += value.into());
+                mean.iter_mut().zip(frame).for_each(|(sum, &value)| *sum += value.to_f64());
             }
             let frames = (score.frames() + performance.frames()) as f64;
             mean.iter_mut().for_each(|sum| *sum /= frames);
@@ -134,7 +133,7 @@ fn prepare<T: Real>(score: &Signal<'_, T>, performance: &Signal<'_, T>, kind: Lo
                 let mut offsets = Vec::with_capacity(signal.frames());
                 for frame in signal.values().chunks_exact(dim) {
                     let first = values.len();
-                    values.extend(frame.iter().zip(&mean).map(|(&value, mean)| T::from_f64(value.into() - mean)));
+                    values.extend(frame.iter().zip(&mean).map(|(&value, mean)| T::from_f64(value.to_f64() - mean)));
                     offsets.push(T::from_f64(squared_norm(&values[first..])));
                 }
                 Prepared { values, dim, offsets }
@@ -145,7 +144,7 @@ fn prepare<T: Real>(score: &Signal<'_, T>, performance: &Signal<'_, T>, kind: Lo
             for frame in signal.values().chunks_exact(dim) {
                 let norm = squared_norm(frame).sqrt();
                 let scale = if norm > 0.0 { 1.0 / norm } else { 0.0 };
-                values.extend(frame.iter().map(|&value| T::from_f64(value.into() * scale)));
+                values.extend(frame.iter().map(|&value| T::from_f64(value.to_f64() * scale)));
             }
             Prepared { values, dim, offsets: vec![T::from_f64(offset); signal.frames()] }
         }),
@@ -154,7 +153,7 @@ fn prepare<T: Real>(score: &Signal<'_, T>, performance: &Signal<'_, T>, kind: Lo
 
 fn squared_norm<T: Real>(frame: &[T]) -> f64 {
     let square = |value: &T| -> f64 {
-        let value: f64 = (*value).into();
+        let value: f64 = (*value).to_f64();
         value * value
     };
     // Four partial sums let the additions overlap.
@@ -176,26 +175,26 @@ fn fill_block<T: Real>(
     block: &mut [T],
 ) {
     let scale = match kind {
-        LocalCost::SquaredEuclidean => -2.0,
-        LocalCost::Cosine => -1.0,
+        LocalCost::SquaredEuclidean => T::from_f64(-2.0),
+        LocalCost::Cosine => T::from_f64(-1.0),
     };
     let union = union_columns(band, &rows);
     let finish = |row: usize, columns: Range<usize>, products: &mut [T]| {
         let offset = score.offsets[row];
         for (product, &other) in products.iter_mut().zip(&performance.offsets[columns]) {
-            *product = product.add_clamped(offset, other);
+            *product = at_least_zero(offset + other + *product);
         }
     };
     let (a, b) = (score.rows(&rows), performance.rows(&union).transposed());
     if block.len() == rows.len() * union.len() {
-        multiply(scale, a, b, 0.0, block);
+        multiply(scale, a, b, T::ZERO, block, union.len());
         for (row, products) in rows.zip(block.chunks_exact_mut(union.len())) {
             finish(row, union.clone(), products);
         }
         return;
     }
     let mut products = vec![T::default(); rows.len() * union.len()];
-    multiply(scale, a, b, 0.0, &mut products);
+    multiply(scale, a, b, T::ZERO, &mut products, union.len());
     let mut rest = block;
     for (row, products) in rows.zip(products.chunks_exact(union.len())) {
         let columns = band.row(row);
@@ -204,6 +203,12 @@ fn fill_block<T: Real>(
         finish(row, columns, cells);
         rest = tail;
     }
+}
+
+/// `max(value, 0)`; NaN stays NaN, to be refused.
+#[inline(always)]
+fn at_least_zero<T: Real>(value: T) -> T {
+    if value <= T::ZERO { T::ZERO } else { value }
 }
 
 #[cfg(test)]

@@ -16,10 +16,11 @@ mod recursion;
 pub use path::{DtwPath, PathReading};
 
 use self::recursion::{Direction, Forward};
-use super::cost::{Banded, Real};
+use super::cost::Banded;
 use super::diagonals::Diagonals;
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
+use crate::base::number::Real;
 
 /// What a path must do with the two ends of the performance. The score is always used from end to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

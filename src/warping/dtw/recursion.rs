@@ -3,9 +3,10 @@
 use super::{DtwParams, Ends, StepWeights};
 use crate::base::error::Result;
 use crate::base::job::JobContext;
-use crate::warping::cost::{Banded, Real};
+use crate::base::number::Real;
+use crate::base::simd::vectorised;
+use crate::warping::cost::Banded;
 use crate::warping::diagonals::{DiagonalReader, Diagonals};
-use crate::warping::simd::vectorised;
 
 /// How the best path reaches a cell, in one byte.
 pub(super) struct Direction;

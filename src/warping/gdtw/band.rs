@@ -6,8 +6,8 @@ use crate::base::job::JobContext;
 use super::bounds::Reach;
 use super::options::SolveOptions;
 use super::problem::Problem;
-use super::real::Real;
 use super::solve::{Solution, Workspace, solve};
+use crate::base::number::Real;
 
 /// A path nearer to the edge than this share of the radius touches it.
 const TOUCHING: f64 = 0.9;

@@ -3,7 +3,7 @@
 use crate::base::error::{Error, Result};
 
 use super::problem::Problem;
-use super::real::Real;
+use crate::base::number::Real;
 
 /// Contradictions smaller than this share of the time span are rounding, not conflict.
 const SLACK: f64 = 1e-10;
@@ -23,15 +23,6 @@ impl<T: Real> Problem<'_, T> {
             self.lower[last] = if lower.is_nan() { lower } else { self.lower[last].max(lower) };
         }
         self
-    }
-
-    /// Sakoe-Chiba band: within `radius` seconds of the straight line that joins the corners of the domain.
-    pub fn with_sakoe_chiba(self, radius: f64) -> Self {
-        let Some(last) = self.len().checked_sub(1) else { return self };
-        let (start, end) = (self.domain(0).0, self.domain(last).1);
-        let slope = if last == 0 { 0.0 } else { (end - start) / (self.knots[last] - self.knots[0]) };
-        let centre: Vec<f64> = self.knots.iter().map(|t| start + (t - self.knots[0]) * slope).collect();
-        self.bounded(centre.iter().map(|c| (c - radius, c + radius)))
     }
 
     /// R-K band: within `radius[i]` seconds of `centre[i]`, a shape of one's own.
@@ -222,7 +213,7 @@ mod tests {
     fn malformed_bands_and_anchors_are_refused() {
         with(|p| assert!(p.with_band(&[0.0], &[1.0]).is_err()));
         with(|p| assert!(p.with_anchors(&[(11, 1.0)]).is_err()));
-        with(|p| assert!(p.with_sakoe_chiba(f64::NAN).validate().is_err()));
+        with(|p| assert!(p.with_band(&times(), &[f64::NAN; 11]).unwrap().validate().is_err()));
         with(|p| assert!(p.with_anchors(&[(1, f64::NAN)]).unwrap().validate().is_err()));
         with(|p| assert!(p.with_end_slack(f64::NAN, 0.0).validate().is_err()));
     }
@@ -236,7 +227,7 @@ mod tests {
     #[test]
     fn projection_keeps_what_is_feasible_and_mends_the_rest() {
         with(|p| {
-            let p = p.with_pinned_ends().with_slope_limits(0.5, 2.0).with_sakoe_chiba(1.5);
+            let p = p.with_pinned_ends().with_slope_limits(0.5, 2.0).with_band(&times(), &[1.5; 11]).unwrap();
             let reach = Reach::of(&p).unwrap();
             let mut phi: Vec<f64> = times();
             reach.project(&p, &mut phi);

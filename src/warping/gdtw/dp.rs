@@ -7,8 +7,8 @@ use super::frames::FrameTable;
 use super::grid::KnotGrid;
 use super::kernels::{self, MinPlusScratch, PADDING, Step};
 use super::problem::{EdgeCost, Problem};
-use super::real::Real;
 use super::tempo::TempoScratch;
+use crate::base::number::Real;
 
 /// Knots between two looks at cancellation.
 const KNOTS_PER_CHECK: usize = 64;

@@ -1,8 +1,8 @@
 use super::*;
 use crate::warping::Signal;
 use crate::warping::gdtw::bounds::Reach;
-use crate::warping::gdtw::problem::{NodeCost, Penalty};
-use crate::warping::gdtw::table::{CostTable, Interpolation};
+use crate::warping::gdtw::problem::NodeCost;
+use crate::warping::gdtw::table::CostTable;
 use proptest::prelude::*;
 
 /// Every path through the grid, one after the other.
@@ -46,17 +46,14 @@ proptest! {
         counts in prop::collection::vec(3_usize..6, 5),
         pinned in any::<bool>(),
         irregular in any::<bool>(),
-        penalty in prop_oneof![Just(Penalty::Squared), Just(Penalty::Huber { delta: 0.6 }), Just(Penalty::Absolute)],
         log_tempo in any::<bool>(),
     ) {
         let x_times = [0.0, 0.2, 0.5, 0.7, 1.0];
         let y_times = if irregular { [0.0, 0.1, 0.25, 0.45, 0.5, 0.8, 1.0] } else { [0.0, 1.0 / 6.0, 2.0 / 6.0, 0.5, 4.0 / 6.0, 5.0 / 6.0, 1.0] };
         let x = Signal::new(&x_times, &values[..10], 2).unwrap();
         let y = Signal::new(&y_times, &values[10..24], 2).unwrap();
-        let mut problem = Problem::from_signals(x, y, lambda)
-            .with_nominal_slope(rho)
-            .with_slope_limits(min, max)
-            .with_penalty(penalty);
+        let mut problem = Problem::from_signals(x, y, lambda).with_slope_limits(min, max);
+        problem.edges = EdgeCost::Slope { lambda: vec![lambda; 4], rho: vec![rho; 4] };
         if pinned {
             problem = problem.with_pinned_ends();
         }
@@ -93,10 +90,8 @@ proptest! {
         costs in prop::collection::vec(-2.0_f32..2.0, 24),
         first in prop::collection::vec(0_usize..4, 4),
         weight in 0.01_f64..3.0,
-        parabolic in any::<bool>(),
     ) {
-        let interpolation = if parabolic { Interpolation::Parabolic } else { Interpolation::Linear };
-        let mut table = CostTable::new(0.5, 0.1, interpolation).unwrap();
+        let mut table = CostTable::new(0.5, 0.1).unwrap();
         for (i, &f) in first.iter().enumerate() {
             table.push_row(i * 2 + f, &costs[i * 6..i * 6 + 6]).unwrap();
         }

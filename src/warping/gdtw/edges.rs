@@ -1,7 +1,7 @@
 //! Edge costs in f64: value and derivatives of one segment's cost in its advance `d = φ_{i+1} − φ_i`.
 
 use super::problem::{EdgeCost, Problem};
-use super::real::Real;
+use crate::base::number::Real;
 
 /// A segment's cost at one advance.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -54,10 +54,10 @@ pub(super) fn huber(z: f64, delta: f64) -> (f64, f64, f64) {
 mod tests {
     use super::*;
     use crate::warping::gdtw::problem::NodeCost;
-    use crate::warping::gdtw::table::{CostTable, Interpolation};
+    use crate::warping::gdtw::table::CostTable;
 
     fn check(edges: EdgeCost) {
-        let table = CostTable::<f64>::new(0.0, 1.0, Interpolation::Linear).unwrap();
+        let table = CostTable::<f64>::new(0.0, 1.0).unwrap();
         let problem = Problem::new(vec![0.0, 0.7], NodeCost::Table(&table), edges);
         for d in [0.05, 0.3, 0.9, 2.0, 7.0] {
             let h = 1e-5;
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn the_reference_interval_costs_nothing() {
-        let table = CostTable::<f64>::new(0.0, 1.0, Interpolation::Linear).unwrap();
+        let table = CostTable::<f64>::new(0.0, 1.0).unwrap();
         let edges =
             EdgeCost::LogTempo { weight: vec![1.0], reference: vec![0.6], epsilon: 0.02, sigma: 0.4, delta: 2.0 };
         let problem = Problem::new(vec![0.0, 1.0], NodeCost::Table(&table), edges);

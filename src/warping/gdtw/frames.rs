@@ -2,15 +2,14 @@
 
 use crate::base::error::Result;
 use crate::base::job::JobContext;
-use crate::warping::Signal;
 
 use super::bounds::Reach;
 use super::grid::KnotGrid;
 use super::kernels::{self, RowSource};
 use super::pieces::{Side, frame_at, neighbours};
-use super::problem::{NodeCost, Penalty, Problem};
-use super::real::Real;
-use super::table::{CostTable, Interpolation};
+use super::problem::{NodeCost, Problem};
+use super::table::CostTable;
+use crate::base::number::Real;
 
 /// Knots that share one range of frames, that of their common band.
 const KNOTS_PER_BLOCK: usize = 64;
@@ -36,11 +35,8 @@ impl FrameTable {
         self.first.clear();
         self.offsets.clear();
         self.offsets.push(0);
-        let NodeCost::Features { y, penalty, .. } = &problem.nodes else { return 0 };
+        let NodeCost::Features { y, .. } = &problem.nodes else { return 0 };
         self.rate = frame_rate(y.times());
-        if *penalty == Penalty::Absolute {
-            return 0;
-        }
         let m = reach.lo.len();
         let mut total = 0;
         for start in (0..m).step_by(KNOTS_PER_BLOCK) {
@@ -61,9 +57,6 @@ impl FrameTable {
     /// Computes the distances that were laid out; does nothing for node costs that need none.
     pub fn fill<T: Real>(&mut self, ctx: &JobContext, problem: &Problem<'_, T>) -> Result<()> {
         let NodeCost::Features { x, y, .. } = &problem.nodes else { return Ok(()) };
-        if self.first.is_empty() {
-            return Ok(());
-        }
         let (xs, ys) = (T::as_f32(x.values()), T::as_f32(y.values()));
         let dim = x.dim();
         self.prepare_frames(&ys, dim);
@@ -108,22 +101,7 @@ impl FrameTable {
     /// Node costs of one knot's grid.
     pub fn row<T: Real>(&self, problem: &Problem<'_, T>, knot: usize, grid: &KnotGrid, out: &mut [f32]) {
         match &problem.nodes {
-            NodeCost::Features { y, weights, penalty, x } => {
-                let weight = weights[knot];
-                match penalty {
-                    Penalty::Squared => self.squared(y.times(), knot, grid, weight as f32, out),
-                    Penalty::Huber { delta } => {
-                        self.squared(y.times(), knot, grid, 1.0, out);
-                        let (delta, weight) = (*delta as f32, weight as f32);
-                        for value in out {
-                            let q = value.max(0.0);
-                            let h = if q <= delta * delta { q } else { delta * (2.0 * q.sqrt() - delta) };
-                            *value = weight * h;
-                        }
-                    }
-                    Penalty::Absolute => absolute_row(x.frame(knot), y, grid, weight, out),
-                }
-            }
+            NodeCost::Features { y, weights, .. } => self.squared(y.times(), knot, grid, weights[knot] as f32, out),
             NodeCost::Table(table) => table_row(table, knot, grid, out),
         }
     }
@@ -163,39 +141,19 @@ fn frame_rate(times: &[f64]) -> Option<f64> {
     regular.then_some(rate)
 }
 
-fn absolute_row<T: Real>(x: &[T], y: &Signal<'_, T>, grid: &KnotGrid, weight: f64, out: &mut [f32]) {
-    let times = y.times();
-    for (j, value) in out.iter_mut().enumerate() {
-        let at = grid.at(j);
-        let k = frame_at(times, at, Side::Right);
-        let a = ((at - times[k]) / (times[k + 1] - times[k])) as f32;
-        *value = weight as f32 * kernels::absolute_distance(x, y.frame(k), y.frame(k + 1), a);
-    }
-}
-
 fn table_row<T: Real>(table: &CostTable<T>, knot: usize, grid: &KnotGrid, out: &mut [f32]) {
     let row = table.row(knot);
     let start = table.span(knot).0;
-    let at = |k: usize| -> f64 { row[k].into() };
     if row.len() == 1 {
-        out.fill(at(0) as f32);
+        out.fill(row[0].to_f64() as f32);
         return;
     }
     for (j, value) in out.iter_mut().enumerate() {
         let position = ((grid.at(j) - start) / table.step()).clamp(0.0, (row.len() - 1) as f64);
-        *value = match table.interpolation() {
-            Interpolation::Linear => {
-                let k = (position as usize).min(row.len() - 2);
-                let a = position - k as f64;
-                (at(k) + a * (at(k + 1) - at(k))) as f32
-            }
-            Interpolation::Parabolic => {
-                let k = ((position + 0.5) as usize).min(row.len() - 1);
-                let a = position - k as f64;
-                let [before, here, after] = neighbours(row, k);
-                let bend = 0.5 * (before - 2.0 * here + after);
-                ((before + 6.0 * here + after) / 8.0 + a * (0.5 * (after - before) + a * bend)) as f32
-            }
-        };
+        let k = ((position + 0.5) as usize).min(row.len() - 1);
+        let a = position - k as f64;
+        let [before, here, after] = neighbours(row, k);
+        let bend = 0.5 * (before - 2.0 * here + after);
+        *value = ((before + 6.0 * here + after) / 8.0 + a * (0.5 * (after - before) + a * bend)) as f32;
     }
 }

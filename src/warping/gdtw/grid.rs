@@ -3,7 +3,7 @@
 use super::bounds::Reach;
 use super::options::FirstGrid;
 use super::problem::{EdgeCost, NodeCost, Problem};
-use super::real::Real;
+use crate::base::number::Real;
 
 /// Equidistant times of one knot: `lo + j·step` for `j < count`.
 #[derive(Debug, Clone, Copy, PartialEq)]

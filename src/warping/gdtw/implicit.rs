@@ -14,10 +14,10 @@ use crate::base::error::{Error, Result};
 use super::blocks::{BlockSystem, Hessian};
 use super::pieces::Side;
 use super::problem::Problem;
-use super::real::Real;
 use super::sensitivity::{self, EdgeGradient, NodeGradient, Sides};
 use super::solve::Solution;
 use super::stationarity::{KnotState, SegmentState, runs};
+use crate::base::number::Real;
 
 /// Gradient of a loss with respect to the parts of a [`Problem`].
 #[derive(Debug, Clone, PartialEq)]
@@ -67,7 +67,7 @@ pub fn smoothed_gradient<T: Real>(
         return Err(Error::invalid("width of rounded kinks", width, "0 or above, in seconds"));
     }
     let mut local = Local::new(problem, &solution.phi);
-    if width > 0.0 && !problem.nodes.is_absolute() {
+    if width > 0.0 {
         local.round_kinks(problem, solution, width);
     }
     let held = Held::new(solution, &local);
@@ -76,7 +76,7 @@ pub fn smoothed_gradient<T: Real>(
     // Which of two equal limits the objective pushes against: the sign of its own multiplier says.
     let (push_ties, push_pins) = held.multipliers(&local.descent);
     let mut result = Gradient {
-        nodes: sensitivity::nodes(problem, &local.sides, &solution.phi, &adjoint, &pins, &solution.knots),
+        nodes: sensitivity::nodes(problem, &local.sides, &solution.phi, &adjoint),
         edges: sensitivity::edges(problem, &solution.phi, &adjoint),
         slope_min: vec![0.0; m - 1],
         slope_max: vec![0.0; m - 1],

@@ -4,8 +4,7 @@
 //! (`to`) for a price, instead of straight on: a repeat is a jump back, a skipped repeat or a cut a jump ahead. The search is one
 //! Viterbi pass over performance time at a coarse rate, with the position in the score as its state, an advance that tolerates half
 //! to double tempo, and the jumps as further edges. Every path accounts for every moment of the performance exactly once, so
-//! the costs of different readings compare, and the cheapest is exact, however many jumps it takes. What was played is then
-//! [unfolded](Structure::unfold) to a signal without jumps, which the continuous solver aligns as any other.
+//! the costs of different readings compare, and the cheapest is exact, however many jumps it takes.
 
 mod search;
 mod structure;
@@ -15,10 +14,10 @@ use crate::base::job::JobContext;
 use crate::warping::Signal;
 use crate::warping::cost::{Band, LocalCost, local_cost};
 
-use super::coarsen::averaged;
-use super::real::Real;
+use super::averaging::averaged;
+use crate::base::number::Real;
 use search::{Edges, Ends, Jump, STEPS_PER_FRAME, Stray, cheapest};
-pub use structure::{JumpTaken, Section, Structure, Unfolded};
+pub use structure::{JumpTaken, Section, Structure};
 
 /// Most pairs of performance frame and score position; each takes a byte.
 const MOST_CELLS: usize = 400_000_000;
@@ -44,9 +43,8 @@ pub enum Coverage {
     /// It begins with the start of the score and ends with its end.
     #[default]
     Whole,
-    /// It may begin and end anywhere in the score.
-    Part,
-    /// The same, and moments before and after it may belong to no part of the score: each second costs this.
+    /// It may begin and end anywhere in the score, and moments before and after it may belong to no part of the score: each
+    /// second costs this.
     PartOfBoth(f64),
 }
 
@@ -98,8 +96,8 @@ pub fn find_structure<T: Real>(
         let allowed = format!("longer: the search would need {m} x {n} cells, at most {MOST_CELLS} are allowed");
         return Err(Error::invalid("frame of the structure search", params.frame_s, allowed));
     }
-    let score = averaged(x, x.times(), &vec![1.0; x.frames()], &score_times).0;
-    let performance = averaged(y, y.times(), &vec![1.0; y.frames()], &performance_times).0;
+    let score = averaged(x, &score_times);
+    let performance = averaged(y, &performance_times);
     let score = Signal::new(&score_times, &score, x.dim())?;
     let position = |time: f64| (((time - score_times[0]) / score_step).round().max(0.0) as usize).min(m);
     let moves: Vec<Jump> = jumps
@@ -112,7 +110,6 @@ pub fn find_structure<T: Real>(
         .collect();
     let ends = match params.coverage {
         Coverage::Whole => Ends::Pinned,
-        Coverage::Part => Ends::Free,
         Coverage::PartOfBoth(price) => Ends::Outside((price * params.frame_s) as f32),
     };
     let stray = params.free_jumps.map(|free| {
@@ -121,32 +118,27 @@ pub fn find_structure<T: Real>(
         Stray { land: price[..m].to_vec(), leave: price }
     });
     let tempo = params.tempo_weight * params.frame_s;
-    let run = |edges: &Edges<'_>, share: f32| {
-        let mut block = Vec::new();
-        let row = |k: usize, out: &mut [f32]| {
-            let first = k - k % FRAMES_PER_BLOCK;
-            if k == first {
-                ctx.report("finding the structure", share + 0.5 * k as f32 / n as f32)?;
-                let end = (first + FRAMES_PER_BLOCK).min(n);
-                let values = &performance[first * x.dim()..end * x.dim()];
-                let frames = Signal::new(&performance_times[first..end], values, x.dim())?;
-                let band = Band::full(end - first, m)?;
-                block = local_cost(ctx, &frames, &score, LocalCost::SquaredEuclidean, &band)?.into_values();
-            }
-            let costs = &block[(k - first) * m..(k - first + 1) * m];
-            out.iter_mut().zip(costs).for_each(|(o, c)| *o = c * params.frame_s as f32);
-            Ok(())
-        };
-        cheapest((n, m), row, edges, ends)
+    let mut block = Vec::new();
+    let row = |k: usize, out: &mut [f32]| {
+        let first = k - k % FRAMES_PER_BLOCK;
+        if k == first {
+            ctx.report("finding the structure", k as f32 / n as f32)?;
+            let end = (first + FRAMES_PER_BLOCK).min(n);
+            let values = &performance[first * x.dim()..end * x.dim()];
+            let frames = Signal::new(&performance_times[first..end], values, x.dim())?;
+            let band = Band::full(end - first, m)?;
+            block = local_cost(ctx, &frames, &score, LocalCost::SquaredEuclidean, &band)?.into_values();
+        }
+        let costs = &block[(k - first) * m..(k - first + 1) * m];
+        out.iter_mut().zip(costs).for_each(|(o, c)| *o = c * params.frame_s as f32);
+        Ok(())
     };
-    let straight = run(&Edges::new(tempo, &[]), 0.0)?;
-    let best = run(&Edges { stray: stray.as_ref(), ..Edges::new(tempo, &moves) }, 0.5)?;
-    let Some(best) = best else {
+    let edges = Edges { stray: stray.as_ref(), ..Edges::new(tempo, &moves) };
+    let Some(best) = cheapest((n, m), row, &edges, ends)? else {
         let reason = "the performance is too short for the score, even with every jump".to_owned();
         return Err(Error::Infeasible { reason });
     };
-    let straight_cost = straight.map_or(f64::INFINITY, |path| path.cost);
-    Ok(Structure::read(&best, straight_cost, jumps, &score_times, &performance_times, ends == Ends::Pinned))
+    Ok(Structure::read(&best, jumps, &score_times, &performance_times, ends == Ends::Pinned))
 }
 
 /// Equidistant times from the first to the last, two at least.

@@ -3,8 +3,7 @@
 //! # The problem
 //! A warp gives each knot `t_i` of one signal a time `φ_i` in another. [`solve()`] finds the warp that minimises
 //! `Σ node_i(φ_i) + Σ edge_i(φ_{i+1} − φ_i)` within limits on every slope and bounds on every knot. One engine, several modes:
-//! - **Nodes** ([`NodeCost`]): how badly the features `x_i` fit `y(φ_i)`, with `y` interpolated linearly (squared norm, its Huber, or
-//!   1-norm), or a banded table of costs on a time grid ([`CostTable`]). A cost of what lies between two neighbouring knots is a
+//! - **Nodes** ([`NodeCost`]): how badly the features `x_i` fit `y(φ_i)`, with `y` interpolated linearly, or a banded table of costs on a time grid ([`CostTable`]). A cost of what lies between two neighbouring knots is a
 //!   difference of node costs: [`CostTable::add_segment_integral`].
 //! - **Edges** ([`EdgeCost`]): a quadratic penalty on the slope, or a robust one on the logarithm of the tempo.
 //! - **Constraints** ([`Problem`]): slope limits per segment, bounds per knot; bands, anchors and pinned ends are bounds. Contradictions
@@ -27,7 +26,7 @@
 //!
 //! # How it is solved
 //! 1. *Search.* Each knot gets a grid over all times it can reach; dynamic programming finds the cheapest path, exactly. Node costs
-//!    come from one matrix product of `x` and `y` inside the band, O(1) per grid point (1-norm: O(dim)). The quadratic edge is convex,
+//!    come from one matrix product of `x` and `y` inside the band, O(1) per grid point. The quadratic edge is convex,
 //!    so the best predecessor never moves back: O(M) vector operations per knot with M grid points, O(M log M) in the worst case. The
 //!    log-tempo edge is searched outwards from its reference: as wide as it can win, O(M²) at worst.
 //! 2. *Refine.* The same on ever finer grids round the best warp so far. A worse pass is dropped.
@@ -39,21 +38,18 @@
 //! grid point and per distance inside the band: bounds keep long problems linear, and [`SolveOptions::max_nodes`] refuses what would
 //! not fit. Results do not depend on the number of threads.
 //!
-//! # Whole pieces, and after the first solution
-//! [`solve_multiscale`] solves from coarse to fine, in time and memory that grow linearly with length; [`solve_in_band`] is its last
-//! level, for those who have a rough warp already. [`resolve()`] solves again only round a changed anchor. [`knot_confidence`] says how
-//! sure each knot is. [`find_structure`] finds which sections of a score were played, where repeats and cuts leave a choice.
+//! # Whole pieces
+//! [`solve_in_band`] solves round a rough warp, in time and memory that grow linearly with length. [`find_structure`] finds which
+//! sections of a score were played, where repeats and cuts leave a choice.
 //!
 //! # The gradient
 //! [`gradient`] turns the derivative of a loss with respect to the warp into derivatives with respect to features, table, edge parameters,
 //! slope limits and bounds, in O(m·dim), by differentiating the optimality conditions.
 
-mod alternatives;
+mod averaging;
 mod band;
 mod blocks;
 mod bounds;
-mod coarsen;
-mod confidence;
 mod dp;
 mod edges;
 mod frames;
@@ -61,14 +57,10 @@ mod grid;
 mod implicit;
 mod jumps;
 mod kernels;
-mod multiscale;
 mod newton;
 mod options;
-mod part;
 mod pieces;
 mod problem;
-mod real;
-mod resolve;
 mod sensitivity;
 mod solve;
 mod stationarity;
@@ -76,21 +68,15 @@ mod table;
 mod tempo;
 
 pub use band::{WideningBand, solve_in_band};
-pub use confidence::{ConfidenceModel, ConfidenceParams, KnotConfidence, knot_confidence};
 pub use implicit::{Gradient, gradient, smoothed_gradient};
-pub use jumps::{
-    Coverage, FreeJumps, JumpOption, JumpTaken, Section, Structure, StructureParams, Unfolded, find_structure,
-};
-pub use multiscale::{MultiscaleParams, solve_multiscale};
+pub use jumps::{Coverage, FreeJumps, JumpOption, JumpTaken, Section, Structure, StructureParams, find_structure};
 pub use newton::KKT_TOLERANCE;
 pub use options::{FirstGrid, SolveOptions};
-pub use problem::{EdgeCost, NodeCost, Penalty, Problem, trapezoid_weights};
-pub use real::Real;
-pub use resolve::{ResolveParams, Resolved, resolve};
+pub use problem::{EdgeCost, NodeCost, Problem};
 pub use sensitivity::{EdgeGradient, NodeGradient};
 pub use solve::{Pass, Solution, Workspace, solve, solve_batch};
 pub use stationarity::{KnotState, SegmentState};
-pub use table::{CostTable, Interpolation};
+pub use table::CostTable;
 
 #[cfg(test)]
 mod test_signals;

@@ -13,8 +13,8 @@ use super::blocks::BlockSystem;
 use super::bounds::Reach;
 use super::pieces::{Piece, Side};
 use super::problem::Problem;
-use super::real::Real;
 use super::stationarity::{Descent, KnotState, SegmentState, runs, steepest};
+use crate::base::number::Real;
 
 /// The finish stops when the steepest feasible move lowers the objective at less than this share of the largest single derivative:
 /// [`Solution::kkt_residual`](super::Solution::kkt_residual) is that share.

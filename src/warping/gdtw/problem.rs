@@ -3,28 +3,13 @@
 use crate::base::error::{Error, Result};
 use crate::warping::Signal;
 
-use super::real::Real;
 use super::table::CostTable;
-
-/// How a feature difference `r = x_i − y(φ_i)` is penalised.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub enum Penalty {
-    /// `‖r‖²`: the default, and the only one with a fully quadratic problem.
-    #[default]
-    Squared,
-    /// `‖r‖²` up to the norm `delta`, then `2·delta·‖r‖ − delta²`: one wild frame pulls less.
-    Huber {
-        /// Norm at which the penalty turns linear.
-        delta: f64,
-    },
-    /// `Σ |r_c|` over the coordinates. Costs O(dim) per grid point instead of O(1).
-    Absolute,
-}
+use crate::base::number::Real;
 
 /// What it costs to put a knot at a time.
 #[derive(Debug, Clone)]
 pub enum NodeCost<'a, T: Real = f32> {
-    /// `w_i L(x_i − y(φ_i))`, with `y` interpolated linearly between its frames.
+    /// `w_i ‖x_i − y(φ_i)‖²`, with `y` interpolated linearly between its frames.
     Features {
         /// One vector per knot. Its times are not used: [`Problem::knots`] are.
         x: Signal<'a, T>,
@@ -32,18 +17,9 @@ pub enum NodeCost<'a, T: Real = f32> {
         y: Signal<'a, T>,
         /// `w_i ≥ 0`, one per knot; trapezoid weights by default.
         weights: Vec<f64>,
-        /// `L`.
-        penalty: Penalty,
     },
     /// Costs given directly on a banded time grid.
     Table(&'a CostTable<T>),
-}
-
-impl<T: Real> NodeCost<'_, T> {
-    /// Whether differences count by their 1-norm.
-    pub(super) fn is_absolute(&self) -> bool {
-        matches!(self, Self::Features { penalty: Penalty::Absolute, .. })
-    }
 }
 
 /// What it costs to go from one knot to the next, `d = φ_{i+1} − φ_i` later. One entry per segment.
@@ -100,7 +76,7 @@ impl<'a, T: Real> Problem<'a, T> {
     pub fn from_signals(x: Signal<'a, T>, y: Signal<'a, T>, lambda: f64) -> Self {
         let knots = x.times().to_vec();
         let weights = trapezoid_weights(&knots);
-        let nodes = NodeCost::Features { x, y, weights, penalty: Penalty::Squared };
+        let nodes = NodeCost::Features { x, y, weights };
         let segments = knots.len().saturating_sub(1);
         let edges = EdgeCost::Slope { lambda: vec![lambda; segments], rho: vec![1.0; segments] };
         Self::new(knots, nodes, edges)
@@ -127,30 +103,9 @@ impl<'a, T: Real> Problem<'a, T> {
         self
     }
 
-    /// The same nominal slope everywhere; only for [`EdgeCost::Slope`].
-    pub fn with_nominal_slope(mut self, slope: f64) -> Self {
-        if let EdgeCost::Slope { rho, .. } = &mut self.edges {
-            rho.fill(slope);
-        }
-        self
-    }
-
-    /// Another penalty; only for [`NodeCost::Features`].
-    pub fn with_penalty(mut self, new: Penalty) -> Self {
-        if let NodeCost::Features { penalty, .. } = &mut self.nodes {
-            *penalty = new;
-        }
-        self
-    }
-
     /// Number of knots.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.knots.len()
-    }
-
-    /// Whether there are no knots (which no solver accepts).
-    pub fn is_empty(&self) -> bool {
-        self.knots.is_empty()
     }
 
     /// Distance of the knots of a segment.
@@ -204,7 +159,7 @@ impl<'a, T: Real> Problem<'a, T> {
     fn validate_nodes(&self) -> Result<()> {
         let m = self.knots.len();
         match &self.nodes {
-            NodeCost::Features { x, y, weights, penalty } => {
+            NodeCost::Features { x, y, weights } => {
                 if x.frames() != m {
                     return Err(Error::invalid("number of feature vectors", x.frames(), format!("one per knot: {m}")));
                 }
@@ -217,11 +172,6 @@ impl<'a, T: Real> Problem<'a, T> {
                         y.dim(),
                         format!("{}, as of the first", x.dim()),
                     ));
-                }
-                if let Penalty::Huber { delta } = penalty
-                    && !(delta.is_finite() && *delta > 0.0)
-                {
-                    return Err(Error::invalid("Huber threshold", delta, "finite and above 0"));
                 }
                 length("node weights", weights, m)?;
                 all(weights, "weight of knot", "finite and at least 0", |v| v.is_finite() && v >= 0.0)
@@ -258,7 +208,7 @@ impl<'a, T: Real> Problem<'a, T> {
 }
 
 /// Trapezoid weights: each knot stands for half the interval on either side.
-pub fn trapezoid_weights(knots: &[f64]) -> Vec<f64> {
+pub(super) fn trapezoid_weights(knots: &[f64]) -> Vec<f64> {
     let half = |a: usize, b: usize| (knots[b] - knots[a]) / 2.0;
     let last = knots.len().saturating_sub(1);
     (0..knots.len()).map(|i| half(i.saturating_sub(1), (i + 1).min(last))).collect()
@@ -306,7 +256,6 @@ mod tests {
         assert!(message(&|p| p.slope_max[1] = f64::NAN).contains("segment 1"));
         assert!(message(&|p| p.lower[2] = f64::NAN).contains("knot 2"));
         assert!(message(&|p| p.upper.truncate(1)).contains("upper bounds is 1, but must be 3"));
-        assert!(message(&|p| *p = p.clone().with_penalty(Penalty::Huber { delta: 0.0 })).contains("Huber"));
         let one = Signal::new(&times[..1], &values[..1], 1).unwrap();
         assert!(Problem::from_signals(one, signal, 0.1).validate().unwrap_err().to_string().contains("two or more"));
         assert!(Problem::from_signals(signal, one, 0.1).validate().unwrap_err().to_string().contains("frames to warp"));

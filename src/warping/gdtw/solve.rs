@@ -12,8 +12,8 @@ use super::grid::{self, KnotGrid};
 use super::newton::{self, NewtonScratch};
 use super::options::SolveOptions;
 use super::problem::Problem;
-use super::real::Real;
 use super::stationarity::{KnotState, SegmentState};
+use crate::base::number::Real;
 
 /// What a pass of the search looked at and found.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -108,6 +108,7 @@ pub(super) fn runs(states: &[SegmentState]) -> impl Iterator<Item = Range<usize>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::random::Random;
     use SegmentState::{Fixed, Free, Max, Min};
 
     #[test]
@@ -137,15 +138,12 @@ mod tests {
     #[test]
     fn steepest_stretch_equals_the_definition() {
         let kinds = [Min, Max, Fixed];
-        let mut state = 1_u64;
-        let mut next = || {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (state >> 40) as usize
-        };
+        let mut random = Random::at(1, &[]);
+        let mut below = |limit: f64| (random.unit() * limit) as usize;
         for _ in 0..2000 {
-            let states: Vec<_> = (0..5).map(|_| kinds[next() % 3]).collect();
+            let states: Vec<_> = (0..5).map(|_| kinds[below(3.0)]).collect();
             let mut rates =
-                || (0..6).map(|_| if next() % 6 == 0 { f64::INFINITY } else { (next() % 21) as f64 - 8.0 }).collect();
+                || (0..6).map(|_| if below(6.0) == 0 { f64::INFINITY } else { below(21.0) as f64 - 8.0 }).collect();
             let (forward, backward): (Vec<f64>, Vec<f64>) = (rates(), rates());
             let found = steepest(0..6, &states, &forward, &backward);
             let expected = naive(&states, &forward, &backward);

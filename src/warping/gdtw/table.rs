@@ -1,21 +1,12 @@
 //! Node costs given directly: one row of costs per knot on a shared uniform time grid, stored as a band.
 
 use crate::base::error::{Error, Result};
-
-use super::real::Real;
-
-/// How a row of costs is read between its grid points.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Interpolation {
-    /// Straight lines: exact on the grid, so the best time of a knot is mostly a grid point.
-    Linear,
-    /// A smooth curve whose derivative is that of the parabola through the three nearest costs (a quadratic spline with
-    /// the costs as control points): the best time of a knot is the vertex of the parabola round a dip, between grid points.
-    #[default]
-    Parabolic,
-}
+use crate::base::number::Real;
 
 /// Banded node costs: knot `i` may lie at `origin + k·step` for `k` in `first[i] .. first[i] + row length`.
+///
+/// Between grid points a row is a smooth curve whose derivative is that of the parabola through the three nearest costs (a
+/// quadratic spline with the costs as control points): the best time of a knot is the vertex of the parabola round a dip.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CostTable<T: Real = f32> {
     origin: f64,
@@ -23,19 +14,18 @@ pub struct CostTable<T: Real = f32> {
     first: Vec<usize>,
     offsets: Vec<usize>,
     costs: Vec<T>,
-    interpolation: Interpolation,
 }
 
 impl<T: Real> CostTable<T> {
     /// An empty table; add one row per knot.
-    pub fn new(origin: f64, step: f64, interpolation: Interpolation) -> Result<Self> {
+    pub fn new(origin: f64, step: f64) -> Result<Self> {
         if !origin.is_finite() {
             return Err(Error::invalid("origin of the cost grid", origin, "finite"));
         }
         if !(step.is_finite() && step > 0.0) {
             return Err(Error::invalid("step of the cost grid", step, "finite and above 0"));
         }
-        Ok(Self { origin, step, first: Vec::new(), offsets: vec![0], costs: Vec::new(), interpolation })
+        Ok(Self { origin, step, first: Vec::new(), offsets: vec![0], costs: Vec::new() })
     }
 
     /// Adds the row of the next knot, starting at grid index `first`.
@@ -43,8 +33,8 @@ impl<T: Real> CostTable<T> {
         if costs.is_empty() {
             return Err(Error::invalid(format!("cost row {}", self.rows()), "empty", "one cost or more"));
         }
-        if let Some(k) = costs.iter().position(|&c| !c.into().is_finite()) {
-            return Err(Error::invalid(format!("cost {k} of row {}", self.rows()), costs[k].into(), "finite"));
+        if let Some(k) = costs.iter().position(|&c| !c.to_f64().is_finite()) {
+            return Err(Error::invalid(format!("cost {k} of row {}", self.rows()), costs[k].to_f64(), "finite"));
         }
         self.first.push(first);
         self.costs.extend_from_slice(costs);
@@ -62,7 +52,7 @@ impl<T: Real> CostTable<T> {
             let first = self.first[row];
             let range = self.offsets[row]..self.offsets[row + 1];
             for (k, cost) in self.costs[range].iter_mut().enumerate() {
-                *cost = T::from_f64((*cost).into() + sign * cumulative(first + k));
+                *cost = T::from_f64((*cost).to_f64() + sign * cumulative(first + k));
             }
         }
     }
@@ -80,11 +70,6 @@ impl<T: Real> CostTable<T> {
     /// Distance of grid points.
     pub fn step(&self) -> f64 {
         self.step
-    }
-
-    /// How rows are read between grid points.
-    pub fn interpolation(&self) -> Interpolation {
-        self.interpolation
     }
 
     /// Grid index of the first cost of a row.
@@ -107,11 +92,6 @@ impl<T: Real> CostTable<T> {
         &self.costs
     }
 
-    /// All costs, to be changed in place.
-    pub fn costs_mut(&mut self) -> &mut [T] {
-        &mut self.costs
-    }
-
     /// First and last time of a row.
     pub fn span(&self, row: usize) -> (f64, f64) {
         let first = self.first[row];
@@ -123,8 +103,8 @@ impl<T: Real> CostTable<T> {
         if self.rows() != knots {
             return Err(Error::invalid("number of cost rows", self.rows(), format!("one per knot: {knots}")));
         }
-        match self.costs.iter().position(|&c| !c.into().is_finite()) {
-            Some(k) => Err(Error::invalid(format!("node cost {k}"), self.costs[k].into(), "finite")),
+        match self.costs.iter().position(|&c| !c.to_f64().is_finite()) {
+            Some(k) => Err(Error::invalid(format!("node cost {k}"), self.costs[k].to_f64(), "finite")),
             None => Ok(()),
         }
     }
@@ -136,7 +116,7 @@ mod tests {
 
     #[test]
     fn rows_are_checked_and_found_again() {
-        let mut table = CostTable::<f32>::new(1.0, 0.5, Interpolation::Linear).unwrap();
+        let mut table = CostTable::<f32>::new(1.0, 0.5).unwrap();
         table.push_row(2, &[1.0, 2.0, 3.0]).unwrap();
         table.push_row(4, &[5.0]).unwrap();
         assert_eq!(table.span(0), (2.0, 3.0));
@@ -145,12 +125,12 @@ mod tests {
         assert!(table.push_row(0, &[]).is_err());
         assert!(table.push_row(0, &[f32::NAN]).is_err());
         assert!(table.validate(3).is_err());
-        assert!(CostTable::<f32>::new(0.0, 0.0, Interpolation::Linear).is_err());
+        assert!(CostTable::<f32>::new(0.0, 0.0).is_err());
     }
 
     #[test]
     fn a_segment_integral_is_the_difference_of_cumulative_sums() {
-        let mut table = CostTable::<f64>::new(0.0, 1.0, Interpolation::Linear).unwrap();
+        let mut table = CostTable::<f64>::new(0.0, 1.0).unwrap();
         table.push_row(0, &[0.0; 4]).unwrap();
         table.push_row(2, &[0.0; 4]).unwrap();
         table.add_segment_integral(0, |k| (k * k) as f64);

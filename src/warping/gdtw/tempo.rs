@@ -5,7 +5,7 @@ use super::dp::Windows;
 use super::grid::KnotGrid;
 use super::kernels;
 use super::problem::Problem;
-use super::real::Real;
+use crate::base::number::Real;
 
 /// Reused arrays of [`TempoScratch::min_plus`].
 #[derive(Debug, Default)]

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
+use crate::base::number::Real;
 use crate::warping::Signal;
 use crate::warping::test_noise::unit_noise;
 
@@ -52,13 +53,11 @@ fn a_signal_aligned_with_itself_is_the_identity() {
     let times = ramp(40, 0.1);
     let values = random(120, 3);
     let signal = Signal::new(&times, &values, 3).unwrap();
-    for penalty in [Penalty::Squared, Penalty::Huber { delta: 0.3 }, Penalty::Absolute] {
-        let problem = Problem::from_signals(signal, signal, 0.1).with_penalty(penalty);
-        let solution = run(&problem).unwrap();
-        assert_sound(&problem, &solution);
-        assert!(solution.objective.abs() < 1e-12, "{}", solution.objective);
-        assert!(solution.phi.iter().zip(&times).all(|(a, b)| (a - b).abs() < 1e-7));
-    }
+    let problem = Problem::from_signals(signal, signal, 0.1);
+    let solution = run(&problem).unwrap();
+    assert_sound(&problem, &solution);
+    assert!(solution.objective.abs() < 1e-12, "{}", solution.objective);
+    assert!(solution.phi.iter().zip(&times).all(|(a, b)| (a - b).abs() < 1e-7));
 }
 
 #[test]
@@ -150,7 +149,8 @@ fn slope_limits_finer_than_the_grid_are_met() {
     let noise = random(80, 9);
     let signal = Signal::new(&times, &noise, 2).unwrap();
     for (min, max) in [(0.99, 1.01), (0.999_99, 1.000_01), (1.0, 1.0)] {
-        let problem = Problem::from_signals(signal, signal, 0.1).with_nominal_slope(1.3).with_slope_limits(min, max);
+        let mut problem = Problem::from_signals(signal, signal, 0.1).with_slope_limits(min, max);
+        problem.edges = EdgeCost::Slope { lambda: vec![0.1; 39], rho: vec![1.3; 39] };
         assert_sound(&problem, &run(&problem).unwrap());
     }
 }
@@ -242,7 +242,6 @@ proptest! {
         lambda in prop_oneof![Just(0.0), Just(1e3), 1e-6..1e-3, 0.01..1.0],
         (min, max, band, pinned) in arbitrary_constraints(),
         smooth in any::<bool>(),
-        penalty in prop_oneof![Just(Penalty::Squared), Just(Penalty::Huber { delta: 0.2 }), Just(Penalty::Absolute)],
     ) {
         let (t, tau) = (ramp(m, 1.0 / (m - 1) as f64), ramp(n, 1.0 / (n - 1) as f64));
         let value = |noise: f64, s: f64| if smooth { (6.0 * s).sin() + 0.2 * noise } else { noise };
@@ -250,12 +249,12 @@ proptest! {
         let y: Vec<f64> = random(n * dim, seed ^ 77).iter().enumerate().map(|(i, &v)| value(v, tau[i / dim])).collect();
         let mut problem = Problem::from_signals(
             Signal::new(&t, &x, dim).unwrap(), Signal::new(&tau, &y, dim).unwrap(), lambda,
-        ).with_slope_limits(min, max).with_penalty(penalty);
+        ).with_slope_limits(min, max);
         if pinned {
             problem = problem.with_pinned_ends();
         }
         problem = match band {
-            0 => problem.with_sakoe_chiba(0.1),
+            0 => problem.with_band(&t, &vec![0.1; m]).unwrap(),
             1 => problem.with_end_slack(0.2, 0.1),
             2 => problem.with_anchors(&[(m / 2, t[m / 2])]).unwrap(),
             _ => problem,
@@ -268,11 +267,9 @@ proptest! {
     fn onset_warps_are_feasible_and_stationary(
         (m, width, seed) in (2_usize..25, 1_usize..60, any::<u64>()),
         weight in prop_oneof![Just(0.0), 0.01_f64..3.0],
-        parabolic in any::<bool>(),
         quadratic in any::<bool>(),
     ) {
-        let interpolation = if parabolic { Interpolation::Parabolic } else { Interpolation::Linear };
-        let mut table = CostTable::<f64>::new(0.3, 0.01, interpolation).unwrap();
+        let mut table = CostTable::<f64>::new(0.3, 0.01).unwrap();
         for (i, row) in random(m * width, seed).chunks_exact(width).enumerate() {
             table.push_row(20 * i, row).unwrap();
         }

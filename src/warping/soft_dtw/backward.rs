@@ -6,9 +6,9 @@ use super::forward::Tape;
 use super::scaled::greater;
 use crate::base::error::Result;
 use crate::base::job::JobContext;
+use crate::base::simd::vectorised;
 use crate::warping::cost::{Band, Banded};
 use crate::warping::diagonals::{DiagonalReader, DiagonalWriter, Diagonals};
-use crate::warping::simd::vectorised;
 
 /// The expected path: how probable it is that a path visits each cell.
 pub(super) fn expected_path(ctx: &JobContext, band: &Band, diagonals: &Diagonals, tape: &Tape) -> Result<Banded<f64>> {

@@ -1,13 +1,12 @@
 //! DILATE: how far the expected path strays from a known alignment in time, blended with the soft-DTW discrepancy.
 
-use rayon::prelude::*;
-
 use super::backward::{Blend, blended_gradient};
 use super::check;
 use super::forward::{record_tangent, with_tape};
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
-use crate::warping::cost::{Band, Banded, Real};
+use crate::base::number::Real;
+use crate::warping::cost::{Band, Banded};
 use crate::warping::diagonals::Diagonals;
 
 /// Parameters of [`dilate`]. The defaults are those of the published comparison.
@@ -63,17 +62,6 @@ pub fn dilate<T: Real>(
         let gradient = blended_gradient(ctx, penalty, gamma, blend, &diagonals, tape)?;
         Ok(Dilate { loss: alpha * shape + (1.0 - alpha) * temporal, shape, temporal, gradient })
     })
-}
-
-/// [`dilate`] of many pairs of costs and penalties, in parallel; results are in order and do not depend on the number of
-/// threads.
-pub fn dilate_batch<T: Real>(
-    ctx: &JobContext,
-    items: &[(Banded<T>, Banded<f64>)],
-    params: &DilateParams,
-) -> Result<Vec<Dilate>> {
-    let ctx = ctx.quiet();
-    items.par_iter().map(|(cost, penalty)| dilate(&ctx, cost, penalty, params)).collect()
 }
 
 /// The penalties `Ω` of a known alignment, given as pairs (score time, performance time).

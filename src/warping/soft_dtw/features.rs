@@ -1,8 +1,10 @@
 //! From a gradient on local costs to a gradient on the features behind them.
 
 use crate::base::error::{Error, Result};
+use crate::base::matrix::{MatrixRef, multiply};
+use crate::base::number::Real;
 use crate::warping::Signal;
-use crate::warping::cost::{Banded, Matrix, Real, multiply, row_blocks, union_columns};
+use crate::warping::cost::{Banded, row_blocks, union_columns};
 
 /// Gradients with respect to both signals' values, row-major as they are.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,13 +43,14 @@ pub fn squared_euclidean_gradient<T: Real>(
                 *sum += value;
             }
         }
-        let gradients = Matrix::new(&block, columns.len());
+        let gradients = MatrixRef::new(&block, rows.len(), columns.len(), columns.len());
         let row_values = rows.start * dim..rows.end * dim;
         let column_values = columns.start * dim..columns.end * dim;
-        let x = Matrix::new(&score.values()[row_values.clone()], dim);
-        let y = Matrix::new(&performance.values()[column_values.clone()], dim);
-        multiply(-2.0, gradients, y, 0.0, &mut score_gradient[row_values]);
-        multiply(-2.0, gradients.transposed(), x, 1.0, &mut performance_gradient[column_values]);
+        let x = MatrixRef::new(&score.values()[row_values.clone()], rows.len(), dim, dim);
+        let y = MatrixRef::new(&performance.values()[column_values.clone()], columns.len(), dim, dim);
+        let factor = T::from_f64(-2.0);
+        multiply(factor, gradients, y, T::ZERO, &mut score_gradient[row_values], dim);
+        multiply(factor, gradients.transposed(), x, T::ONE, &mut performance_gradient[column_values], dim);
     }
     let row_sums: Vec<f64> = (0..band.rows()).map(|row| cost_gradient.row(row).iter().sum()).collect();
     add_own_share(&mut score_gradient, score, &row_sums);
@@ -61,7 +64,7 @@ fn add_own_share<T: Real>(gradient: &mut [T], signal: &Signal<'_, T>, sums: &[f6
     let frames = gradient.chunks_exact_mut(dim).zip(signal.values().chunks_exact(dim));
     for ((gradient, values), sum) in frames.zip(sums) {
         for (gradient, &value) in gradient.iter_mut().zip(values) {
-            *gradient = T::from_f64((*gradient).into() + 2.0 * sum * value.into());
+            *gradient = T::from_f64((*gradient).to_f64() + 2.0 * sum * value.to_f64());
         }
     }
 }

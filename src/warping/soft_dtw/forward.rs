@@ -5,9 +5,10 @@ use std::cell::Cell;
 use super::scaled::{ZERO_EXPONENT, exp2_parts, greater, power_of_two, split};
 use crate::base::error::Result;
 use crate::base::job::JobContext;
-use crate::warping::cost::{Banded, Real};
+use crate::base::number::Real;
+use crate::base::simd::vectorised;
+use crate::warping::cost::Banded;
 use crate::warping::diagonals::{DiagonalReader, Diagonals};
-use crate::warping::simd::vectorised;
 
 /// What a forward pass leaves for a backward one, in anti-diagonal order.
 ///
@@ -46,15 +47,6 @@ pub(super) fn with_tape<R>(work: impl FnOnce(&mut Tape) -> R) -> R {
         TAPE.set(tape);
     }
     result
-}
-
-/// The value alone; memory for three anti-diagonals.
-pub(super) fn value<T: Real>(ctx: &JobContext, cost: &Banded<T>, gamma: f64, diagonals: &Diagonals) -> Result<f64> {
-    let longest = diagonals.longest();
-    let (mut score, mut performance) = (vec![0.0; longest], vec![0.0; longest]);
-    run(ctx, cost, gamma, diagonals, |_, cells, relax| {
-        relax(&mut score[..cells], &mut performance[..cells]);
-    })
 }
 
 /// The value, with step probabilities written to `tape`.

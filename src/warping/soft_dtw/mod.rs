@@ -18,15 +18,14 @@ mod features;
 mod forward;
 mod scaled;
 
-use rayon::prelude::*;
-
-pub use dilate::{Dilate, DilateParams, dilate, dilate_batch, temporal_penalty};
+pub use dilate::{Dilate, DilateParams, dilate, temporal_penalty};
 pub use features::{FeatureGradient, squared_euclidean_gradient};
 
-use super::cost::{Banded, Real};
+use super::cost::Banded;
 use super::diagonals::Diagonals;
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
+use crate::base::number::Real;
 
 /// The largest `|cost| / γ` that is accepted: beyond it nothing is soft and doubles cannot hold the differences.
 const MAX_RATIO: f64 = 1e9;
@@ -40,12 +39,6 @@ pub struct SoftDtw {
     pub expected_path: Banded<f64>,
 }
 
-/// The soft-DTW discrepancy alone.
-pub fn soft_dtw_value<T: Real>(ctx: &JobContext, cost: &Banded<T>, gamma: f64) -> Result<f64> {
-    check(cost, gamma)?;
-    forward::value(ctx, cost, gamma, &Diagonals::new(cost.band()))
-}
-
 /// The soft-DTW discrepancy and the expected path.
 pub fn soft_dtw<T: Real>(ctx: &JobContext, cost: &Banded<T>, gamma: f64) -> Result<SoftDtw> {
     check(cost, gamma)?;
@@ -57,18 +50,12 @@ pub fn soft_dtw<T: Real>(ctx: &JobContext, cost: &Banded<T>, gamma: f64) -> Resu
     })
 }
 
-/// [`soft_dtw`] of many matrices, in parallel; results are in order and do not depend on the number of threads.
-pub fn soft_dtw_batch<T: Real>(ctx: &JobContext, costs: &[Banded<T>], gamma: f64) -> Result<Vec<SoftDtw>> {
-    let ctx = ctx.quiet();
-    costs.par_iter().map(|cost| soft_dtw(&ctx, cost, gamma)).collect()
-}
-
 /// Rejects a γ that is not positive, or so small against the costs that sums over paths lose their meaning.
 fn check<T: Real>(cost: &Banded<T>, gamma: f64) -> Result<()> {
     if !(gamma.is_finite() && gamma > 0.0) {
         return Err(Error::invalid("gamma of soft-DTW", gamma, "finite and greater than 0"));
     }
-    let largest = cost.values().iter().fold(0.0, |largest, &value| scaled::greater(value.into().abs(), largest));
+    let largest = cost.values().iter().fold(0.0, |largest, &value| scaled::greater(value.to_f64().abs(), largest));
     if largest > gamma * MAX_RATIO {
         let allowed = format!("at least {:e} for costs up to {largest:e}", largest / MAX_RATIO);
         return Err(Error::invalid("gamma of soft-DTW", gamma, allowed));

@@ -79,7 +79,6 @@ proptest! {
         let (value, expected, change) = naive(&cost, &direction, gamma);
         let soft = soft_dtw(&ctx, &cost, gamma).unwrap();
         assert_close(&[soft.value], &[value], 1e-12);
-        assert_close(&[soft_dtw_value(&ctx, &cost, gamma).unwrap()], &[soft.value], 0.0);
         assert_close(soft.expected_path.values(), &expected, 1e-12);
 
         let cells = (cost.band().rows() * cost.band().columns()) as f64;
@@ -98,7 +97,7 @@ proptest! {
     fn the_soft_minimum_is_below_the_hard_one_and_meets_it_as_gamma_vanishes((cost, _, gamma) in problem(20)) {
         let ctx = JobContext::new();
         let hard = dtw(&ctx, &cost, &DtwParams::default()).unwrap().cost();
-        prop_assert!(soft_dtw_value(&ctx, &cost, gamma).unwrap() <= hard + 1e-9);
+        prop_assert!(soft_dtw(&ctx, &cost, gamma).unwrap().value <= hard + 1e-9);
         let sharp = soft_dtw(&ctx, &cost, 1e-8).unwrap();
         prop_assert!((sharp.value - hard).abs() < 1e-5);
     }
@@ -157,7 +156,7 @@ fn feature_gradients_match_central_differences_in_full_and_banded_problems() {
             let (score, performance) = signals(&times, x, y, dim);
             local_cost(&ctx, &score, &performance, LocalCost::SquaredEuclidean, &band).unwrap()
         };
-        let value = |x: &[f64], y: &[f64]| soft_dtw_value(&ctx, &cost(x, y), gamma).unwrap();
+        let value = |x: &[f64], y: &[f64]| soft_dtw(&ctx, &cost(x, y), gamma).unwrap().value;
         let expected = soft_dtw(&ctx, &cost(&x, &y), gamma).unwrap().expected_path;
         let (score, performance) = signals(&times, &x, &y, dim);
         let gradient = squared_euclidean_gradient(&score, &performance, &expected).unwrap();
@@ -195,20 +194,6 @@ fn long_paths_neither_underflow_nor_lose_the_only_way_through() {
     // Two detours of two cells, above and below the wall, cost the same.
     assert!((soft.value - (hard - 2.0f64.ln())).abs() < 1e-9, "{} {hard}", soft.value);
     assert!((soft.expected_path.get(n / 2 - 1, n / 2).unwrap() - 0.5).abs() < 1e-9);
-}
-
-#[test]
-fn batches_equal_single_calls() {
-    let ctx = JobContext::new();
-    let costs: Vec<_> = (1..6).map(|seed| Banded::dense(20, 30, unit_noise(600, seed)).unwrap()).collect();
-    let batch = soft_dtw_batch(&ctx, &costs, 0.1).unwrap();
-    let direction = Banded::dense(20, 30, unit_noise(600, 9)).unwrap();
-    let items: Vec<_> = costs.iter().map(|cost| (cost.clone(), direction.clone())).collect();
-    let losses = dilate_batch(&ctx, &items, &DilateParams::default()).unwrap();
-    for (i, cost) in costs.iter().enumerate() {
-        assert_eq!(batch[i], soft_dtw(&ctx, cost, 0.1).unwrap());
-        assert_eq!(losses[i], dilate(&ctx, cost, &direction, &DilateParams::default()).unwrap());
-    }
 }
 
 #[test]

@@ -48,8 +48,6 @@ pub(super) struct Stray {
 pub(super) enum Ends {
     /// At the first and the last position.
     Pinned,
-    /// Anywhere.
-    Free,
     /// Anywhere, and frames before and after it may be left out, each at this cost.
     Outside(f32),
 }
@@ -281,7 +279,6 @@ mod tests {
             let anywhere = Edges { stray: Some(&stray), ..offered.clone() };
             for (edges, ends) in [
                 (&offered, Ends::Pinned),
-                (&offered, Ends::Free),
                 (&offered, Ends::Outside(0.6)),
                 (&anywhere, Ends::Pinned),
                 (&anywhere, Ends::Outside(0.6)),
@@ -294,7 +291,6 @@ mod tests {
                 let path = cheapest((n, m), row, edges, ends).unwrap().unwrap();
                 let (starts, frames) = match ends {
                     Ends::Pinned => (0..1, 0..1),
-                    Ends::Free => (0..m, 0..1),
                     Ends::Outside(_) => (0..m, 0..n),
                 };
                 let mut expected = f64::INFINITY;

@@ -1,11 +1,7 @@
-//! What was played, in order, and the score written out accordingly.
+//! What was played, in order.
 
 use std::ops::Range;
 
-use crate::base::error::Result;
-use crate::warping::Signal;
-
-use super::super::real::Real;
 use super::JumpOption;
 use super::search::Path;
 
@@ -36,36 +32,13 @@ pub struct Structure {
     pub sections: Vec<Section>,
     /// Cost of this reading: misfit, tempo changes and jumps.
     pub cost: f64,
-    /// Cost of the score as written, without a jump; infinite if the performance is too short for it.
-    pub straight_cost: f64,
     /// The jumps between the sections, in order.
     pub jumps_taken: Vec<JumpTaken>,
-}
-
-/// A signal written out as played, without jumps.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Unfolded<T = f32> {
-    /// Strictly increasing times: score seconds, with every section moved to where it was played.
-    pub times: Vec<f64>,
-    /// Features, row-major.
-    pub values: Vec<T>,
-    /// Values per frame.
-    pub dim: usize,
-    /// The score time that each frame stands for, as written.
-    pub score_s: Vec<f64>,
-}
-
-impl<T: Real> Unfolded<T> {
-    /// The unfolded score as a signal to align.
-    pub fn signal(&self) -> Result<Signal<'_, T>> {
-        Signal::new(&self.times, &self.values, self.dim)
-    }
 }
 
 impl Structure {
     pub(super) fn read(
         path: &Path,
-        straight_cost: f64,
         jumps: &[JumpOption],
         score_times: &[f64],
         performance_times: &[f64],
@@ -89,38 +62,6 @@ impl Structure {
         }
         let last = Section { score_s: start.0..score_time(end), performance_s: start.1..performance_times[last] };
         sections.push(last);
-        Self { sections, cost: path.cost, straight_cost, jumps_taken }
-    }
-
-    /// What was found, in sentences for the reader.
-    pub fn report(&self) -> Vec<String> {
-        if self.jumps_taken.is_empty() {
-            return vec!["the score was played straight through".to_owned()];
-        }
-        let ends = self.sections.windows(2);
-        let sentence = |(jump, pair): (&JumpTaken, &[Section])| {
-            let (from, to) = (pair[0].score_s.end, pair[1].score_s.start);
-            format!("{}: at {:.1} s, from {from:.1} s of the score to {to:.1} s", jump.label, jump.performance_s)
-        };
-        self.jumps_taken.iter().zip(ends).map(sentence).collect()
-    }
-
-    /// Writes the score `x` out as it was played.
-    pub fn unfold<T: Real>(&self, x: &Signal<'_, T>) -> Unfolded<T> {
-        let mut unfolded = Unfolded { times: Vec::new(), values: Vec::new(), dim: x.dim(), score_s: Vec::new() };
-        let mut offset = x.times()[0];
-        for (index, section) in self.sections.iter().enumerate() {
-            let Range { start, end } = section.score_s;
-            let first = x.times().partition_point(|&t| t < start);
-            let is_last = index + 1 == self.sections.len();
-            let last = x.times().partition_point(|&t| if is_last { t <= end } else { t < end });
-            for i in first..last {
-                unfolded.times.push(offset + x.times()[i] - start);
-                unfolded.score_s.push(x.times()[i]);
-                unfolded.values.extend_from_slice(x.frame(i));
-            }
-            offset += end - start;
-        }
-        unfolded
+        Self { sections, cost: path.cost, jumps_taken }
     }
 }

@@ -1,119 +1,90 @@
 //! Distances between feature vectors, and rows of them.
 
-use super::super::real::Real;
+use super::LANES;
+use crate::base::matrix::{MatrixRef, multiply};
+use crate::base::number::Real;
 #[cfg(target_arch = "x86_64")]
-use super::has_avx2;
-use super::{LANES, dispatch};
+use crate::base::simd::has_avx2;
+use crate::base::simd::vectorised;
 
-dispatch! {
+vectorised! {
     /// `(‖x − y0‖², (x − y0)·(y1 − y0), ‖y1 − y0‖²)` in f64.
-    fn segment_products<T: Real>(x: &[T], y0: &[T], y1: &[T]) -> (f64, f64, f64) = segment_products_body
+    pub(in crate::warping::gdtw) fn segment_products<T: Real>(x: &[T], y0: &[T], y1: &[T]) -> (f64, f64, f64) {
+        let mut sums = [[0.0_f64; LANES]; 3];
+        let mut add = |lane: usize, x: T, y0: T, y1: T| {
+            let (r, e) = (x.to_f64() - y0.to_f64(), y1.to_f64() - y0.to_f64());
+            sums[0][lane] += r * r;
+            sums[1][lane] += r * e;
+            sums[2][lane] += e * e;
+        };
+        let dim = x.len();
+        let (y0, y1) = (&y0[..dim], &y1[..dim]);
+        let whole = dim - dim % LANES;
+        for ((x, y0), y1) in
+            x[..whole].chunks_exact(LANES).zip(y0[..whole].chunks_exact(LANES)).zip(y1[..whole].chunks_exact(LANES))
+        {
+            for lane in 0..LANES {
+                add(lane, x[lane], y0[lane], y1[lane]);
+            }
+        }
+        for c in whole..dim {
+            add(c - whole, x[c], y0[c], y1[c]);
+        }
+        let total = |s: [f64; LANES]| s.iter().sum();
+        (total(sums[0]), total(sums[1]), total(sums[2]))
+    }
 }
 
-dispatch! {
+vectorised! {
     /// `out[k] = max(0, x_norm + y_norms[k] − 2·out[k])`: dot products to squared distances.
-    fn dots_to_distances(x_norm: f32, y_norms: &[f32], out: &mut [f32]) = dots_to_distances_body
+    pub(in crate::warping::gdtw) fn dots_to_distances(x_norm: f32, y_norms: &[f32], out: &mut [f32]) {
+        for (value, norm) in out.iter_mut().zip(y_norms) {
+            let d = x_norm + norm - 2.0 * *value;
+            *value = if d > 0.0 { d } else { 0.0 };
+        }
+    }
 }
 
-dispatch! {
+vectorised! {
     /// Subtracts the smallest value of a row, if finite, from all of them.
-    fn subtract_minimum(row: &mut [f32]) = subtract_minimum_body
+    pub(in crate::warping::gdtw) fn subtract_minimum(row: &mut [f32]) {
+        let mut lanes = [f32::INFINITY; LANES];
+        let chunks = row.chunks_exact(LANES);
+        let rest = chunks.remainder().iter().copied().fold(f32::INFINITY, f32::min);
+        for chunk in chunks {
+            for lane in 0..LANES {
+                lanes[lane] = if chunk[lane] < lanes[lane] { chunk[lane] } else { lanes[lane] };
+            }
+        }
+        let least = lanes.iter().copied().fold(rest, f32::min);
+        if least.is_finite() {
+            row.iter_mut().for_each(|v| *v -= least);
+        }
+    }
 }
 
-dispatch! {
+vectorised! {
     /// `out[k] = shift + k·scale`.
-    fn ramp(shift: f32, scale: f32, out: &mut [f32]) = ramp_body
+    pub(in crate::warping::gdtw) fn ramp(shift: f32, scale: f32, out: &mut [f32]) {
+        for (k, value) in out.iter_mut().enumerate() {
+            *value = shift + k as i32 as f32 * scale;
+        }
+    }
 }
 
-dispatch! {
+vectorised! {
     /// `‖x‖²`.
-    fn squared_norm(x: &[f32]) -> f32 = squared_norm_body
-}
-
-dispatch! {
-    /// `Σ |x − (1 − a)·y0 − a·y1|` over the coordinates.
-    fn absolute_distance<T: Real>(x: &[T], y0: &[T], y1: &[T], a: f32) -> f32 = absolute_distance_body
-}
-
-#[inline(always)]
-fn segment_products_body<T: Real>(x: &[T], y0: &[T], y1: &[T]) -> (f64, f64, f64) {
-    let mut sums = [[0.0_f64; LANES]; 3];
-    let mut add = |lane: usize, x: T, y0: T, y1: T| {
-        let (r, e) = (x.into() - y0.into(), y1.into() - y0.into());
-        sums[0][lane] += r * r;
-        sums[1][lane] += r * e;
-        sums[2][lane] += e * e;
-    };
-    let dim = x.len();
-    let (y0, y1) = (&y0[..dim], &y1[..dim]);
-    let whole = dim - dim % LANES;
-    for ((x, y0), y1) in
-        x[..whole].chunks_exact(LANES).zip(y0[..whole].chunks_exact(LANES)).zip(y1[..whole].chunks_exact(LANES))
-    {
-        for lane in 0..LANES {
-            add(lane, x[lane], y0[lane], y1[lane]);
+    pub(in crate::warping::gdtw) fn squared_norm(x: &[f32]) -> f32 {
+        let mut sums = [0.0_f32; LANES];
+        let chunks = x.chunks_exact(LANES);
+        let rest: f32 = chunks.remainder().iter().map(|v| v * v).sum();
+        for chunk in chunks {
+            for lane in 0..LANES {
+                sums[lane] += chunk[lane] * chunk[lane];
+            }
         }
+        sums.iter().sum::<f32>() + rest
     }
-    for c in whole..dim {
-        add(c - whole, x[c], y0[c], y1[c]);
-    }
-    let total = |s: [f64; LANES]| s.iter().sum();
-    (total(sums[0]), total(sums[1]), total(sums[2]))
-}
-
-#[inline(always)]
-fn dots_to_distances_body(x_norm: f32, y_norms: &[f32], out: &mut [f32]) {
-    for (value, norm) in out.iter_mut().zip(y_norms) {
-        let d = x_norm + norm - 2.0 * *value;
-        *value = if d > 0.0 { d } else { 0.0 };
-    }
-}
-
-#[inline(always)]
-fn subtract_minimum_body(row: &mut [f32]) {
-    let mut lanes = [f32::INFINITY; LANES];
-    let chunks = row.chunks_exact(LANES);
-    let rest = chunks.remainder().iter().copied().fold(f32::INFINITY, f32::min);
-    for chunk in chunks {
-        for lane in 0..LANES {
-            lanes[lane] = if chunk[lane] < lanes[lane] { chunk[lane] } else { lanes[lane] };
-        }
-    }
-    let least = lanes.iter().copied().fold(rest, f32::min);
-    if least.is_finite() {
-        row.iter_mut().for_each(|v| *v -= least);
-    }
-}
-
-#[inline(always)]
-fn ramp_body(shift: f32, scale: f32, out: &mut [f32]) {
-    for (k, value) in out.iter_mut().enumerate() {
-        *value = shift + k as i32 as f32 * scale;
-    }
-}
-
-#[inline(always)]
-fn squared_norm_body(x: &[f32]) -> f32 {
-    let mut sums = [0.0_f32; LANES];
-    let chunks = x.chunks_exact(LANES);
-    let rest: f32 = chunks.remainder().iter().map(|v| v * v).sum();
-    for chunk in chunks {
-        for lane in 0..LANES {
-            sums[lane] += chunk[lane] * chunk[lane];
-        }
-    }
-    sums.iter().sum::<f32>() + rest
-}
-
-#[inline(always)]
-fn absolute_distance_body<T: Real>(x: &[T], y0: &[T], y1: &[T], a: f32) -> f32 {
-    let a = f64::from(a);
-    let mut sums = [0.0_f64; LANES];
-    for (c, ((&x, &y0), &y1)) in x.iter().zip(y0).zip(y1).enumerate() {
-        let (x, y0, y1): (f64, f64, f64) = (x.into(), y0.into(), y1.into());
-        sums[c % LANES] += (x - y0 - a * (y1 - y0)).abs();
-    }
-    sums.iter().sum::<f64>() as f32
 }
 
 /// Squared distances between `x_i` and `y` along one knot's row of grid points.
@@ -208,30 +179,8 @@ fn interpolate_row_avx2(source: RowSource<'_>, weight: f32, out: &mut [f32]) {
 
 /// `out[i·stride + k] = x_i · y_k` for rows of `dim` values.
 pub(in crate::warping::gdtw) fn dot_products(x: &[f32], y: &[f32], dim: usize, out: &mut [f32], stride: usize) {
-    let (rows, columns) = (x.len() / dim, y.len() / dim);
-    if rows == 0 || columns == 0 {
-        return;
-    }
-    assert!(columns <= stride && out.len() >= (rows - 1) * stride + columns);
-    // SAFETY: `x` holds rows·dim values, `y` columns·dim (read as its transpose), and `out` was checked above.
-    unsafe {
-        matrixmultiply::sgemm(
-            rows,
-            dim,
-            columns,
-            1.0,
-            x.as_ptr(),
-            dim as isize,
-            1,
-            y.as_ptr(),
-            1,
-            dim as isize,
-            0.0,
-            out.as_mut_ptr(),
-            stride as isize,
-            1,
-        );
-    }
+    let rows = |values| MatrixRef::new(values, values.len() / dim, dim, dim);
+    multiply(1.0, rows(x), rows(y).transposed(), 0.0, out, stride);
 }
 
 #[cfg(test)]

@@ -28,9 +28,6 @@ proptest! {
         prop_assert!((rr - sum(&|c| (x[c] - y0[c]).powi(2))).abs() < 1e-12);
         prop_assert!((re - sum(&|c| (x[c] - y0[c]) * (y1[c] - y0[c]))).abs() < 1e-12);
         prop_assert!((ee - sum(&|c| (y1[c] - y0[c]).powi(2))).abs() < 1e-12);
-        let absolute = absolute_distance(x, y0, y1, 0.25);
-        let expected = sum(&|c| (x[c] - 0.75 * y0[c] - 0.25 * y1[c]).abs());
-        prop_assert!((f64::from(absolute) - expected).abs() < 1e-5);
         let single: Vec<f32> = x.iter().map(|&v| v as f32).collect();
         let norm = f64::from(squared_norm(&single));
         prop_assert!((norm - sum(&|c| x[c] * x[c])).abs() < 1e-4);

@@ -1,8 +1,9 @@
 //! One step of the DP: the cheapest way from each node of a row to each node of the next.
 
+use super::LANES;
 #[cfg(target_arch = "x86_64")]
-use super::has_avx2;
-use super::{LANES, dispatch};
+use crate::base::simd::has_avx2;
+use crate::base::simd::vectorised;
 
 /// Rows of the DP that share one search range for their best predecessors.
 const BLOCK: usize = 16;
@@ -70,13 +71,6 @@ impl Step<'_> {
         assert!(self.first[0] >= 0 && self.first[rows - 1] <= most && most >= 0, "windows within the row");
         assert!(self.from.len().min(self.b.len()) >= most as usize + 1 + PADDING, "padding behind the row");
     }
-}
-
-dispatch! {
-    /// Adds `min_k from[k] + cost[j − k − low]` to `out[j]`, over `first[j] ..= last[j]`, for costs that fall to one least difference and
-    /// rise after it.
-    fn min_plus_differences(from: &[f32], first: &[i32], last: &[i32], cost: &[f32], low: i32, out: &mut [f32])
-        = min_plus_differences_body
 }
 
 #[inline(always)]
@@ -192,36 +186,39 @@ fn block_minima(step: Step<'_>, start: usize, k0: usize, k1: usize, out: &mut [f
     }
 }
 
-#[inline(always)]
-fn min_plus_differences_body(from: &[f32], first: &[i32], last: &[i32], cost: &[f32], low: i32, out: &mut [f32]) {
-    let least = from.iter().copied().fold(f32::INFINITY, |a, b| if b < a { b } else { a });
-    let mut cheapest = 0;
-    for (d, &c) in cost.iter().enumerate() {
-        if c < cost[cheapest] {
-            cheapest = d;
-        }
-    }
-    let rows = out.len();
-    let mut start = 0;
-    while start < rows {
-        let count = (rows - start).min(BLOCK);
-        let mut best = [f32::INFINITY; BLOCK];
-        let mut best_of_all = f32::INFINITY;
-        // Outwards from the cheapest difference, first to longer steps, then to shorter ones.
-        for (k, c) in cost.iter().enumerate().skip(cheapest) {
-            if least + c >= best_of_all {
-                break;
+vectorised! {
+    /// Adds `min_k from[k] + cost[j − k − low]` to `out[j]`, over `first[j] ..= last[j]`, for costs that fall to one least difference and
+    /// rise after it.
+    pub(in crate::warping::gdtw) fn min_plus_differences(from: &[f32], first: &[i32], last: &[i32], cost: &[f32], low: i32, out: &mut [f32]) {
+        let least = from.iter().copied().fold(f32::INFINITY, |a, b| if b < a { b } else { a });
+        let mut cheapest = 0;
+        for (d, &c) in cost.iter().enumerate() {
+            if c < cost[cheapest] {
+                cheapest = d;
             }
-            best_of_all = difference_lane(from, first, last, (start, count), k as i32 + low, *c, &mut best);
         }
-        for (k, c) in cost[..cheapest].iter().enumerate().rev() {
-            if least + c >= best_of_all {
-                break;
+        let rows = out.len();
+        let mut start = 0;
+        while start < rows {
+            let count = (rows - start).min(BLOCK);
+            let mut best = [f32::INFINITY; BLOCK];
+            let mut best_of_all = f32::INFINITY;
+            // Outwards from the cheapest difference, first to longer steps, then to shorter ones.
+            for (k, c) in cost.iter().enumerate().skip(cheapest) {
+                if least + c >= best_of_all {
+                    break;
+                }
+                best_of_all = difference_lane(from, first, last, (start, count), k as i32 + low, *c, &mut best);
             }
-            best_of_all = difference_lane(from, first, last, (start, count), k as i32 + low, *c, &mut best);
+            for (k, c) in cost[..cheapest].iter().enumerate().rev() {
+                if least + c >= best_of_all {
+                    break;
+                }
+                best_of_all = difference_lane(from, first, last, (start, count), k as i32 + low, *c, &mut best);
+            }
+            out[start..start + count].iter_mut().zip(best).for_each(|(value, best)| *value += best);
+            start += count;
         }
-        out[start..start + count].iter_mut().zip(best).for_each(|(value, best)| *value += best);
-        start += count;
     }
 }
 

@@ -3,9 +3,9 @@
 use super::super::blocks::Hessian;
 use super::super::bounds::Reach;
 use super::super::problem::Problem;
-use super::super::real::Real;
 use super::super::stationarity::{KnotState, SegmentState};
 use super::{Finish, HALVINGS, NewtonScratch, SAME_OBJECTIVE};
+use crate::base::number::Real;
 
 /// Rounds of moving knots to the ends of their ranges and solving for the rest.
 const CLIPPING_ROUNDS: usize = 8;

@@ -1,8 +1,8 @@
 //! Where a joint step does not help: one stretch of knots after the other.
 
 use super::super::problem::Problem;
-use super::super::real::Real;
 use super::{HALVINGS, NewtonScratch};
+use crate::base::number::Real;
 
 impl NewtonScratch {
     /// Moves every descending stretch by itself to its own optimum within its pieces. Returns whether any moved.

@@ -1,6 +1,6 @@
-//! Checked matrix products on slices.
+//! Checked matrix products on slices: the one place that calls the raw kernels.
 
-use super::real::Real;
+use super::number::Real;
 
 /// A read-only matrix: a slice with strides.
 #[derive(Debug, Clone, Copy)]
@@ -42,28 +42,24 @@ fn assert_fits(length: usize, rows: usize, columns: usize, row_stride: usize) {
 }
 
 /// The signature of matrixmultiply's `sgemm` and `dgemm`.
-type Gemm<F> =
+pub type Gemm<F> =
     unsafe fn(usize, usize, usize, F, *const F, isize, isize, *const F, isize, isize, F, *mut F, isize, isize);
 
-/// `c = a * b + beta * c` with the given routine.
-pub(super) fn product<F: Real>(
-    a: MatrixRef<'_, F>,
-    b: MatrixRef<'_, F>,
-    beta: F,
-    c: &mut [F],
-    c_stride: usize,
-    gemm: Gemm<F>,
-) {
+/// `c = alpha * a * b + beta * c`, where row `i` of `c` starts at `i * c_stride`.
+///
+/// # Panics
+/// If the shapes do not fit together.
+pub fn multiply<F: Real>(alpha: F, a: MatrixRef<'_, F>, b: MatrixRef<'_, F>, beta: F, c: &mut [F], c_stride: usize) {
     assert_eq!(a.columns, b.rows, "the inner dimensions differ");
     assert!(c_stride >= b.columns, "the rows of the result overlap");
     assert_fits(c.len(), a.rows, b.columns, c_stride);
     #[allow(unsafe_code, reason = "every index is within its slice: asserted above and in MatrixRef::new")]
     unsafe {
-        gemm(
+        (F::GEMM)(
             a.rows,
             a.columns,
             b.columns,
-            F::ONE,
+            alpha,
             a.data.as_ptr(),
             a.row_stride as isize,
             a.column_stride as isize,
@@ -88,12 +84,12 @@ mod tests {
         let a = [1.0, 2.0, 9.0, 3.0, 4.0, 9.0, 5.0, 6.0];
         let b = [1.0, -1.0, 2.0, 0.0];
         let mut c = vec![100.0_f32; 9];
-        f32::matrix_product(MatrixRef::new(&a, 3, 2, 3), MatrixRef::new(&b, 2, 2, 2), 0.0, &mut c, 3);
+        multiply(1.0, MatrixRef::new(&a, 3, 2, 3), MatrixRef::new(&b, 2, 2, 2), 0.0, &mut c, 3);
         assert_eq!(c, [5.0, -1.0, 100.0, 11.0, -3.0, 100.0, 17.0, -5.0, 100.0]);
         let mut d = vec![1.0_f32; 4];
         let a = MatrixRef::new(&a, 3, 2, 3);
-        f32::matrix_product(a.transposed(), a, 1.0, &mut d, 2);
-        assert_eq!(d, [36.0, 45.0, 45.0, 57.0]);
+        multiply(2.0, a.transposed(), a, 1.0, &mut d, 2);
+        assert_eq!(d, [71.0, 89.0, 89.0, 113.0]);
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Repeatable chance: a small generator that is started anew for every epoch, piece and slice, so that what is drawn
-//! for one depends on nothing but the seed and its place, whatever was drawn before.
+//! Repeatable random numbers: a small generator that is started anew for every epoch, piece and slice, so that what is
+//! drawn for one depends on nothing but the seed and its place, whatever was drawn before.
 
 /// SplitMix64.
 #[derive(Debug, Clone)]

@@ -1,16 +1,17 @@
-//! The frame stage: the score is played at the recording's tempo, both become features, DTW or GDTW aligns the frames.
+//! The frame method: the score is synthesised at the recording's tempo, both become features, DTW or GDTW aligns the frames.
 
-use crate::align::settings::{AlignerKind, Settings};
+use crate::align::result::ModelId;
+use crate::align::settings::{Aligner, Anchor, Ends, FrameMethod, Settings, SlopeLimits};
 use crate::align::start::Start;
 use crate::audio::AudioClip;
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
 use crate::features::{FeatureParams, FeatureSeq, extract, rescaled};
-use crate::networks::{Side, open_model};
+use crate::networks::{Device, Side, open_extractor};
 use crate::score::{Score, SoundFont, play_in_tune};
 use crate::warping::Warp;
 use crate::warping::cost::{Band, LocalCost, local_cost};
-use crate::warping::dtw::{DtwParams, Ends, PathReading, dtw};
+use crate::warping::dtw::{self, DtwParams, PathReading, dtw};
 use crate::warping::gdtw::{Problem, SolveOptions, WideningBand, Workspace, solve_in_band};
 
 use super::Stopwatch;
@@ -22,11 +23,17 @@ const FIRST_BAND_S: f64 = 1.5;
 const MOST_WIDENINGS: usize = 3;
 
 /// How far from the rough start frames are compared at first.
-pub(super) fn first_radius_s(settings: &Settings) -> f64 {
-    settings.band_s.unwrap_or(match settings.aligner {
-        AlignerKind::Gdtw => FIRST_BAND_S,
-        AlignerKind::Dtw => 2.0 * FIRST_BAND_S,
+pub(super) fn first_radius_s(settings: &Settings, method: &FrameMethod) -> f64 {
+    settings.band_s.unwrap_or(match method.aligner {
+        Aligner::Gdtw { .. } => FIRST_BAND_S,
+        Aligner::Dtw => 2.0 * FIRST_BAND_S,
     })
+}
+
+/// The warp that was found, and the extractor that it was found with.
+pub(super) struct FrameWarp {
+    pub warp: Warp,
+    pub extractor: Option<ModelId>,
 }
 
 /// Refines the rough start to a warp with one knot per frame of the synthesised score.
@@ -36,11 +43,13 @@ pub(super) fn refine(
     score: &Score,
     start: &Start,
     settings: &Settings,
+    method: &FrameMethod,
     watch: &mut Stopwatch,
-) -> Result<Warp> {
-    let retiming = Retiming::new(start, &settings.anchors)?;
-    let params = FeatureParams { kind: settings.features, hop: settings.hop };
-    let soundfont = SoundFont::load(settings.soundfont.as_deref())?;
+) -> Result<FrameWarp> {
+    let (start, anchors) = with_ends(recording, score, start, &settings.anchors, method.ends);
+    let retiming = Retiming::new(&start, &anchors)?;
+    let params = FeatureParams { kind: method.features, hop: method.hop };
+    let soundfont = SoundFont::load(method.soundfont.as_deref())?;
     let expected = {
         let to_clip = |score_s| retiming.to_clip(score_s);
         let played = watch
@@ -48,26 +57,55 @@ pub(super) fn refine(
         watch.time("features of the score", || extract(ctx, &played, &params))?
     };
     let actual = watch.time("features of the recording", || extract(ctx, recording, &params))?;
-    let (mut expected, mut actual) = (rescaled(expected, settings.features), rescaled(actual, settings.features));
-    let mut lambda = settings.features.default_lambda();
-    if let Some(name) = &settings.extractor {
-        let extractor = open_model(name)?;
-        extractor.card.check_suits(settings.features, settings.hop)?;
-        lambda = extractor.card.lambda;
+    let (mut expected, mut actual) = (rescaled(expected, method.features), rescaled(actual, method.features));
+    let mut suitable_lambda = method.features.default_lambda();
+    let mut used = None;
+    if let Some(name) = &method.extractor {
+        let extractor = open_extractor(name, &Device::Cpu)?;
+        extractor.card.check_suits(method.features, method.hop)?;
+        suitable_lambda = extractor.card.spec.lambda;
+        used = Some(ModelId::of(&extractor.card));
         watch.time("learned features", || {
             expected = extractor.extract(ctx, &expected, Side::Score)?;
             actual = extractor.extract(ctx, &actual, Side::Performance)?;
             Ok::<_, Error>(())
         })?;
     }
-    let lambda = settings.lambda.unwrap_or(lambda);
-    let frames = Frames::new(&expected, &retiming, start)?;
-    let times = watch.time("aligning frames", || match settings.aligner {
-        AlignerKind::Gdtw => gdtw_times(ctx, &frames, &actual, lambda, settings),
-        AlignerKind::Dtw => dtw_times(ctx, &frames, &actual, settings),
+    let frames = Frames::new(&expected, &retiming, &start)?;
+    let radius_s = first_radius_s(settings, method);
+    let times = watch.time("aligning frames", || match method.aligner {
+        Aligner::Gdtw { lambda, slope } => {
+            // A band that the user chose is a constraint; ours is a guess.
+            let widenings = if settings.band_s.is_some() { 0 } else { MOST_WIDENINGS };
+            let band = WideningBand { radius_s, widenings };
+            gdtw_times(ctx, &frames, &actual, lambda.unwrap_or(suitable_lambda), slope, band)
+        }
+        Aligner::Dtw => dtw_times(ctx, &frames, &actual, radius_s),
     })?;
     let knots = frames.times_s.iter().map(|&time| retiming.to_score(time)).collect();
-    Warp::new(knots, times)
+    Ok(FrameWarp { warp: Warp::new(knots, times)?, extractor: used })
+}
+
+/// Pinned ends are two more anchors, and then the recording covers the whole score.
+fn with_ends(
+    recording: &AudioClip,
+    score: &Score,
+    start: &Start,
+    anchors: &[Anchor],
+    ends: Ends,
+) -> (Start, Vec<Anchor>) {
+    let (first_s, last_s) = (score.first_onset_s(), score.end_s());
+    let mut anchors = anchors.to_vec();
+    if ends == Ends::Free {
+        return (start.clone(), anchors);
+    }
+    if anchors.first().is_none_or(|anchor| anchor.score_s > first_s) {
+        anchors.insert(0, Anchor { score_s: first_s, performance_s: 0.0 });
+    }
+    if anchors.last().is_none_or(|anchor| anchor.score_s < last_s) {
+        anchors.push(Anchor { score_s: last_s, performance_s: recording.duration_s() });
+    }
+    (Start { covered_s: (first_s, last_s), ..start.clone() }, anchors)
 }
 
 /// The frames of the synthesised score, at the performance times where the rough start expects them.
@@ -112,22 +150,19 @@ fn gdtw_times(
     frames: &Frames,
     actual: &FeatureSeq,
     lambda: f64,
-    settings: &Settings,
+    slope: Option<SlopeLimits>,
+    band: WideningBand,
 ) -> Result<Vec<f64>> {
     let mut problem = Problem::from_signals(frames.features.signal()?, actual.signal()?, lambda);
-    if let Some(slope) = settings.slope {
+    if let Some(slope) = slope {
         problem = problem.with_slope_limits(slope.min, slope.max);
     }
     problem = problem.with_anchors(&frames.anchors)?;
-    // A band that the user chose is a constraint; ours is a guess.
-    let widenings = if settings.band_s.is_some() { 0 } else { MOST_WIDENINGS };
-    let band = WideningBand { radius_s: first_radius_s(settings), widenings };
     let (options, mut workspace) = (SolveOptions::default(), Workspace::default());
     Ok(solve_in_band(ctx, &problem, &frames.times_s, band, &options, &mut workspace)?.phi)
 }
 
-fn dtw_times(ctx: &JobContext, frames: &Frames, actual: &FeatureSeq, settings: &Settings) -> Result<Vec<f64>> {
-    let radius = first_radius_s(settings);
+fn dtw_times(ctx: &JobContext, frames: &Frames, actual: &FeatureSeq, radius: f64) -> Result<Vec<f64>> {
     let column = |time: f64| actual.times.partition_point(|&t| t < time).min(actual.frames() - 1);
     let fixed: Vec<(usize, usize)> = frames.anchors.iter().map(|&(row, time)| (row, column(time))).collect();
     let mut ranges = Vec::with_capacity(frames.times_s.len());
@@ -140,7 +175,7 @@ fn dtw_times(ctx: &JobContext, frames: &Frames, actual: &FeatureSeq, settings: &
     }
     let band = Band::from_ranges(actual.frames(), &ranges)?;
     let cost = local_cost(ctx, &frames.features.signal()?, &actual.signal()?, LocalCost::SquaredEuclidean, &band)?;
-    let path = dtw(ctx, &cost, &DtwParams { ends: Ends::Subsequence, ..DtwParams::default() })?;
+    let path = dtw(ctx, &cost, &DtwParams { ends: dtw::Ends::Subsequence, ..DtwParams::default() })?;
     let warp = path.warp(&frames.times_s, &actual.times, PathReading::RunCentres)?;
     let mut times: Vec<f64> = frames.times_s.iter().map(|&time| warp.at(time)).collect();
     for &(row, time) in &frames.anchors {

@@ -1,13 +1,21 @@
-//! The two number types of the kernels: `f32` for work, `f64` to check gradients by finite differences.
+//! The two number types of features, costs and networks: `f32` for work, `f64` to check gradients by finite differences.
 
+use std::borrow::Cow;
 use std::fmt::Debug;
 use std::ops::{Add, AddAssign, Div, Mul, Sub};
 
-use super::matrix::MatrixRef;
+use super::matrix::Gemm;
 
-/// A floating-point type that the kernels can compute with.
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for f32 {}
+    impl Sealed for f64 {}
+}
+
+/// `f32` or `f64`.
 pub trait Real:
-    Copy
+    sealed::Sealed
+    + Copy
     + Debug
     + Default
     + PartialOrd
@@ -24,12 +32,21 @@ pub trait Real:
     const ZERO: Self;
     /// 1.
     const ONE: Self;
+    /// The matrix product behind [`multiply`](super::matrix::multiply).
+    #[doc(hidden)]
+    const GEMM: Gemm<Self>;
 
     /// The nearest value of this type.
     fn from_f64(value: f64) -> Self;
 
     /// The value in double precision.
     fn to_f64(self) -> f64;
+
+    /// The values in single precision: borrowed where they are, converted where they are not.
+    fn as_f32(values: &[Self]) -> Cow<'_, [f32]>;
+
+    /// Neither infinite nor NaN.
+    fn is_finite(self) -> bool;
 
     /// `self * factor + term`, in one instruction if `FMA`.
     fn multiply_add<const FMA: bool>(self, factor: Self, term: Self) -> Self;
@@ -39,14 +56,12 @@ pub trait Real:
 
     /// The hyperbolic tangent.
     fn tanh<const FMA: bool>(self) -> Self;
-
-    /// `c = a * b + beta * c`, where row `i` of `c` starts at `i * c_stride`.
-    fn matrix_product(a: MatrixRef<'_, Self>, b: MatrixRef<'_, Self>, beta: Self, c: &mut [Self], c_stride: usize);
 }
 
 impl Real for f32 {
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
+    const GEMM: Gemm<Self> = matrixmultiply::sgemm;
 
     #[inline(always)]
     fn from_f64(value: f64) -> Self {
@@ -56,6 +71,15 @@ impl Real for f32 {
     #[inline(always)]
     fn to_f64(self) -> f64 {
         self.into()
+    }
+
+    fn as_f32(values: &[Self]) -> Cow<'_, [f32]> {
+        Cow::Borrowed(values)
+    }
+
+    #[inline(always)]
+    fn is_finite(self) -> bool {
+        self.is_finite()
     }
 
     #[inline(always)]
@@ -72,15 +96,12 @@ impl Real for f32 {
     fn tanh<const FMA: bool>(self) -> Self {
         1.0 - 2.0 / (1.0 + exp::<FMA>(2.0 * self))
     }
-
-    fn matrix_product(a: MatrixRef<'_, Self>, b: MatrixRef<'_, Self>, beta: Self, c: &mut [Self], c_stride: usize) {
-        super::matrix::product(a, b, beta, c, c_stride, matrixmultiply::sgemm);
-    }
 }
 
 impl Real for f64 {
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
+    const GEMM: Gemm<Self> = matrixmultiply::dgemm;
 
     #[inline(always)]
     fn from_f64(value: f64) -> Self {
@@ -90,6 +111,15 @@ impl Real for f64 {
     #[inline(always)]
     fn to_f64(self) -> f64 {
         self
+    }
+
+    fn as_f32(values: &[Self]) -> Cow<'_, [f32]> {
+        Cow::Owned(values.iter().map(|&v| v as f32).collect())
+    }
+
+    #[inline(always)]
+    fn is_finite(self) -> bool {
+        self.is_finite()
     }
 
     #[inline(always)]
@@ -105,10 +135,6 @@ impl Real for f64 {
     #[inline(always)]
     fn tanh<const FMA: bool>(self) -> Self {
         f64::tanh(self)
-    }
-
-    fn matrix_product(a: MatrixRef<'_, Self>, b: MatrixRef<'_, Self>, beta: Self, c: &mut [Self], c_stride: usize) {
-        super::matrix::product(a, b, beta, c, c_stride, matrixmultiply::dgemm);
     }
 }
 

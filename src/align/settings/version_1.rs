@@ -1,0 +1,110 @@
+//! Reading settings of program version 0.1, which did not say which method they belonged to.
+
+use std::path::PathBuf;
+
+use serde::Deserialize;
+
+use super::{Aligner, Anchor, DEFAULT_HOP, FeatureKind, FixedNote, FrameMethod, Method, Settings, SlopeLimits};
+
+/// Settings as they stand in a file.
+#[derive(Deserialize)]
+#[serde(untagged)]
+pub(super) enum Stored {
+    Now(Now),
+    Version1(Version1),
+}
+
+#[derive(Deserialize)]
+pub(super) struct Now {
+    method: Method,
+    #[serde(default)]
+    band_s: Option<f64>,
+    #[serde(default)]
+    anchors: Vec<Anchor>,
+    #[serde(default)]
+    fixed_notes: Vec<FixedNote>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Version1 {
+    features: FeatureKind,
+    extractor: Option<String>,
+    aligner: Version1Aligner,
+    refine: Option<Version1Refinement>,
+    #[serde(default = "default_hop")]
+    hop: usize,
+    lambda: Option<f64>,
+    slope: Option<SlopeLimits>,
+    band_s: Option<f64>,
+    #[serde(default)]
+    anchors: Vec<Anchor>,
+    soundfont: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, PartialEq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Version1Aligner {
+    Gdtw,
+    Dtw,
+}
+
+#[derive(Clone, Copy, PartialEq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Version1Refinement {
+    Onsets,
+    None,
+}
+
+fn default_hop() -> usize {
+    DEFAULT_HOP
+}
+
+impl From<Stored> for Settings {
+    fn from(stored: Stored) -> Self {
+        match stored {
+            Stored::Now(Now { method, band_s, anchors, fixed_notes }) => Self { method, band_s, anchors, fixed_notes },
+            Stored::Version1(old) => old.into(),
+        }
+    }
+}
+
+impl From<Version1> for Settings {
+    fn from(old: Version1) -> Self {
+        let is_dtw = old.aligner == Version1Aligner::Dtw;
+        let placed_onsets = old.refine.map_or(!is_dtw, |refine| refine == Version1Refinement::Onsets);
+        let method = if placed_onsets {
+            Method::Onsets(super::OnsetMethod { slope: old.slope, ..super::OnsetMethod::default() })
+        } else {
+            Method::Frames(FrameMethod {
+                features: old.features,
+                extractor: old.extractor,
+                aligner: match old.aligner {
+                    Version1Aligner::Gdtw => Aligner::Gdtw { lambda: old.lambda, slope: old.slope },
+                    Version1Aligner::Dtw => Aligner::Dtw,
+                },
+                hop: old.hop,
+                ends: super::Ends::Free,
+                soundfont: old.soundfont,
+            })
+        };
+        Self { method, band_s: old.band_s, anchors: old.anchors, fixed_notes: Vec::new() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OLD: &str = r#"{"features":"mel","extractor":"mel","aligner":"gdtw","refine":REFINE,"hop":1024,"lambda":0.7,
+        "slope":null,"band_s":3.0,"subsequence":false,"anchors":[{"score_s":1.0,"performance_s":2.0}],"soundfont":null}"#;
+
+    #[test]
+    fn old_settings_become_those_of_the_method_that_ran() {
+        let read = |refine: &str| serde_json::from_str::<Settings>(&OLD.replace("REFINE", refine)).unwrap();
+        let onsets = read("null");
+        assert_eq!((onsets.method, onsets.band_s, onsets.anchors.len()), (Method::default(), Some(3.0), 1));
+        let Method::Frames(frames) = read("\"none\"").method else { panic!("frames were aligned") };
+        assert_eq!((frames.features, frames.extractor.as_deref()), (FeatureKind::Mel, Some("mel")));
+        assert_eq!(frames.aligner, Aligner::Gdtw { lambda: Some(0.7), slope: None });
+    }
+}

@@ -1,0 +1,59 @@
+//! `--like`: the settings of an earlier result or session, with the models that it was made with.
+
+use std::path::Path;
+
+use serde::Deserialize;
+
+use crate::align::result::{ModelId, Provenance};
+use crate::align::settings::{Method, Settings};
+use crate::base::error::{Error, Result};
+use crate::networks::{Device, open_extractor};
+
+/// What results and sessions have in common.
+#[derive(Deserialize)]
+struct Made {
+    settings: Settings,
+    provenance: Option<Provenance>,
+    /// In a session the provenance is that of its alignment.
+    alignment: Option<MadeAlignment>,
+}
+
+#[derive(Deserialize)]
+struct MadeAlignment {
+    provenance: Provenance,
+}
+
+/// Reads the settings and makes sure that the models they name are still the same.
+pub(super) fn read_settings(path: &Path) -> Result<Settings> {
+    let bytes = std::fs::read(path).map_err(|source| Error::io("read", path, source))?;
+    let made: Made = serde_json::from_slice(&bytes).map_err(|error| {
+        let cause = format!("it holds no settings: {error}");
+        Error::malformed(path, cause, "give a result that was written as JSON, or a session")
+    })?;
+    made.settings.validate()?;
+    if let Some(provenance) = made.provenance.or(made.alignment.map(|alignment| alignment.provenance)) {
+        check_models(path, &made.settings, &provenance)?;
+    }
+    Ok(made.settings)
+}
+
+fn check_models(path: &Path, settings: &Settings, made_with: &Provenance) -> Result<()> {
+    let (name, then) = match &settings.method {
+        Method::Onsets(onsets) => (&onsets.ear, &made_with.ear),
+        Method::Frames(frames) => (&frames.extractor, &made_with.extractor),
+    };
+    let (Some(name), Some(then)) = (name, then) else { return Ok(()) };
+    let now = model_id(settings, name)?;
+    if then.sha256.is_empty() || then.sha256 == now.sha256 {
+        return Ok(());
+    }
+    let cause = format!("it was made with another version of the model {name}");
+    Err(Error::unsuitable(path.display().to_string(), cause, "bring that model back, or give the settings one by one"))
+}
+
+fn model_id(settings: &Settings, name: &str) -> Result<ModelId> {
+    match &settings.method {
+        Method::Onsets(_) => crate::align::ear_id(name),
+        Method::Frames(_) => Ok(ModelId::of(&open_extractor(name, &Device::Cpu)?.card)),
+    }
+}

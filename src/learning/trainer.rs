@@ -17,7 +17,7 @@ use crate::networks::Model;
 use crate::networks::ops::failed;
 
 /// What is learned: a network, its data, its loss, and how it is judged.
-pub(super) trait Lesson {
+pub(super) trait Lesson: Sync {
     /// What training starts from: all that is learned, as one flat vector.
     fn parameters(&self) -> Result<Vec<f32>>;
 

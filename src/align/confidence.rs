@@ -5,6 +5,7 @@ use crate::align::onsets::{Chord, Support};
 use crate::align::result::AlignedNote;
 use crate::align::settings::Settings;
 use crate::align::start::{self, Start};
+use crate::base::percent::percent;
 use crate::base::time::SAME_MOMENT_S;
 use crate::score::Score;
 use crate::warping::Warp;
@@ -63,8 +64,8 @@ pub(super) fn warnings(
     let mut warnings = Vec::new();
     if match_confidence < DOUBTFUL {
         warnings.push(format!(
-            "low confidence ({:.0} %): the recording and the score may not belong together",
-            100.0 * match_confidence
+            "low confidence ({}): the recording and the score may not belong together",
+            percent(match_confidence)
         ));
     }
     if start.covered_s.0 - score.first_onset_s() > MISSING_S {

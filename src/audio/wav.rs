@@ -5,9 +5,10 @@ use std::path::Path;
 use super::AudioClip;
 use crate::base::atomic_file::write_atomically;
 use crate::base::error::{Error, Result};
+use crate::base::job::JobContext;
 
 /// Writes `clip` as 16-bit PCM, whole or not at all; samples beyond ±1 are clipped.
-pub fn write_wav(path: &Path, clip: &AudioClip) -> Result<()> {
+pub fn write_wav(ctx: &JobContext, path: &Path, clip: &AudioClip) -> Result<()> {
     let spec = hound::WavSpec {
         channels: 1,
         sample_rate: clip.sample_rate,
@@ -18,7 +19,7 @@ pub fn write_wav(path: &Path, clip: &AudioClip) -> Result<()> {
         hound::Error::IoError(source) => Error::io("write", path, source),
         other => Error::io("write", path, std::io::Error::other(other)),
     };
-    write_atomically(path, |file| {
+    write_atomically(ctx, path, |file| {
         let mut writer = hound::WavWriter::new(file, spec).map_err(failed)?;
         for &sample in &clip.samples {
             writer.write_sample((sample.clamp(-1.0, 1.0) * 32767.0).round() as i16).map_err(failed)?;
@@ -31,7 +32,6 @@ pub fn write_wav(path: &Path, clip: &AudioClip) -> Result<()> {
 mod tests {
     use super::*;
     use crate::audio::decode;
-    use crate::base::job::JobContext;
 
     #[test]
     fn a_written_clip_reads_back_within_half_a_bit() {
@@ -39,7 +39,7 @@ mod tests {
         let path = folder.path().join("out.wav");
         let samples: Vec<f32> = (0..22_050).map(|k| (k as f32 * 0.05).sin()).collect();
         let clip = AudioClip { samples, sample_rate: 22_050 };
-        write_wav(&path, &clip).unwrap();
+        write_wav(&JobContext::new(), &path, &clip).unwrap();
         let back = decode(&JobContext::new(), &path).unwrap().clip;
         assert_eq!(back.samples.len(), clip.samples.len());
         for (a, b) in back.samples.iter().zip(&clip.samples) {
@@ -51,7 +51,7 @@ mod tests {
     fn samples_beyond_full_scale_are_clipped_not_wrapped() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out.wav");
-        write_wav(&path, &AudioClip { samples: vec![3.0, -3.0], sample_rate: 8000 }).unwrap();
+        write_wav(&JobContext::new(), &path, &AudioClip { samples: vec![3.0, -3.0], sample_rate: 8000 }).unwrap();
         let samples: Vec<i16> = hound::WavReader::open(&path).unwrap().samples().map(|s| s.unwrap()).collect();
         assert_eq!(samples, [32767, -32767]);
     }
@@ -60,7 +60,7 @@ mod tests {
     fn an_unwritable_place_is_named() {
         let folder = tempfile::tempdir().unwrap();
         let clip = AudioClip { samples: vec![0.0], sample_rate: 8000 };
-        let error = write_wav(&folder.path().join("none").join("out.wav"), &clip).unwrap_err();
+        let error = write_wav(&JobContext::new(), &folder.path().join("none").join("out.wav"), &clip).unwrap_err();
         assert!(error.to_string().contains("out.wav"), "{error}");
     }
 }

@@ -1,39 +1,36 @@
 //! Writing a file whole or not at all: the bytes go to a temporary file beside the target, which then takes its name.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, BufWriter, Write};
+use std::fs::{Metadata, OpenOptions};
+use std::io::{self, BufWriter, Cursor, Seek, Write};
 use std::path::{Path, PathBuf};
 
+use tempfile::NamedTempFile;
+
+use super::stream_file::write_stream;
 use crate::base::error::{Error, Result};
+use crate::base::job::JobContext;
+
+/// More links in a row than this lead nowhere.
+const MOST_LINKS: usize = 40;
+
+/// What a file's content is written to. A format may go back and mend its header.
+pub trait Sink: Write + Seek {}
+
+impl<T: Write + Seek> Sink for T {}
 
 /// Calls `write` with a buffered, seekable writer and puts what it wrote at `path`, replacing an existing file only
 /// when everything is safely on disk. If `write` or the system fails, `path` is as it was and nothing else is left.
 ///
-/// A symbolic link is followed, so the file it names is replaced and the link stays. What is not a regular file (a
-/// terminal, a pipe, `/dev/null`) is written to directly.
-pub fn write_atomically(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> Result<()>) -> Result<()> {
+/// A symbolic link is followed, so the file it names is written and the link stays. What is not a regular file (a
+/// terminal, a pipe, `/dev/null`) is written to directly; a named pipe waits for its reader until `ctx` is cancelled.
+pub fn write_atomically(ctx: &JobContext, path: &Path, write: impl FnOnce(&mut dyn Sink) -> Result<()>) -> Result<()> {
     let failed = |source| Error::io("write", path, source);
-    let existing = std::fs::metadata(path).ok();
-    if let Some(existing) = &existing {
-        if existing.is_dir() {
-            return Err(failed(io::ErrorKind::IsADirectory.into()));
-        }
-        if !existing.is_file() {
-            return write_directly(path, write);
-        }
-        // A rename needs no right to the old file, but a file made read-only was meant to stay.
-        if existing.permissions().readonly() {
-            return Err(failed(io::ErrorKind::PermissionDenied.into()));
-        }
-    }
-    let target = if existing.is_some() { path.canonicalize().map_err(failed)? } else { path.to_owned() };
-
-    // Opened by hand rather than by tempfile, whose files only their owner may read: so the umask decides.
-    let temporary = tempfile::Builder::new()
-        .prefix(".agogic-")
-        .make_in(folder_of(&target), |name| OpenOptions::new().write(true).create_new(true).open(name))
-        .map_err(failed)?;
-    let (file, temporary_path) = temporary.into_parts();
+    let Some(Target { place, existing }) = target(path)? else {
+        let mut content = Cursor::new(Vec::new());
+        write(&mut content)?;
+        return write_stream(Some(ctx), path, content.get_ref());
+    };
+    let (file, temporary_path) = temporary_beside(&place).map_err(failed)?.into_parts();
     let mut writer = BufWriter::new(file);
     write(&mut writer)?;
     let file = writer.into_inner().map_err(|e| failed(e.into_error()))?;
@@ -43,32 +40,87 @@ pub fn write_atomically(path: &Path, write: impl FnOnce(&mut BufWriter<File>) ->
     file.sync_all().map_err(failed)?;
     // Windows does not rename an open file.
     drop(file);
-    temporary_path.persist(&target).map_err(|e| failed(e.error))
+    temporary_path.persist(&place).map_err(|e| failed(e.error))
 }
 
 /// [`write_atomically`] for bytes that are already there.
+pub fn write_output(ctx: &JobContext, path: &Path, bytes: &[u8]) -> Result<()> {
+    write_atomically(ctx, path, |sink| sink.write_all(bytes).map_err(|e| Error::io("write", path, e)))
+}
+
+/// [`write_output`] without a wait: a named pipe that nobody reads is an error.
 pub fn write_bytes_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
-    write_atomically(path, |writer| writer.write_all(bytes).map_err(|e| Error::io("write", path, e)))
-}
-
-/// Tells before long work begins that [`write_atomically`] could not put a file at `path`.
-pub fn check_writable(path: &Path) -> Result<()> {
-    let failed = |source| Error::io("write", path, source);
-    match std::fs::metadata(path) {
-        Ok(existing) if existing.is_dir() => return Err(failed(io::ErrorKind::IsADirectory.into())),
-        Ok(existing) if existing.permissions().readonly() => return Err(failed(io::ErrorKind::PermissionDenied.into())),
-        Ok(existing) if !existing.is_file() => return Ok(()),
-        _ => {}
+    if target(path)?.is_none() {
+        return write_stream(None, path, bytes);
     }
-    let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    tempfile::Builder::new().prefix(".agogic-").tempfile_in(folder_of(&target)).map(drop).map_err(failed)
+    write_output(&JobContext::new(), path, bytes)
 }
 
-fn write_directly(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> Result<()>) -> Result<()> {
+/// Reports, before the work begins, that its result could not be written to `path`. Changes nothing.
+pub fn check_writable(path: &Path) -> Result<()> {
+    let Some(target) = target(path)? else { return Ok(()) };
+    temporary_beside(&target.place).map(drop).map_err(|source| Error::io("write", path, source))
+}
+
+/// Where a file written to `path` ends up: links are followed, even to a file that does not exist yet.
+pub fn resolve(path: &Path) -> io::Result<PathBuf> {
+    if let Ok(existing) = path.canonicalize() {
+        return Ok(existing);
+    }
+    let mut place = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        match std::fs::read_link(&place) {
+            Ok(next) => place = folder_of(&place).join(next),
+            Err(_) => {
+                let name = place.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+                return Ok(folder_of(&place).canonicalize()?.join(name));
+            }
+        }
+    }
+    Err(io::Error::other("its symbolic links lead in a circle"))
+}
+
+/// A regular file to be made or replaced.
+struct Target {
+    place: PathBuf,
+    existing: Option<Metadata>,
+}
+
+/// The file that `path` stands for; none if it is no regular file.
+fn target(path: &Path) -> Result<Option<Target>> {
     let failed = |source| Error::io("write", path, source);
-    let mut writer = BufWriter::new(OpenOptions::new().write(true).open(path).map_err(failed)?);
-    write(&mut writer)?;
-    writer.flush().map_err(failed)
+    let existing = std::fs::metadata(path).ok();
+    if let Some(existing) = &existing {
+        if existing.is_dir() {
+            return Err(failed(io::ErrorKind::IsADirectory.into()));
+        }
+        if !existing.is_file() {
+            return Ok(None);
+        }
+        // A rename needs no right to the old file, but a file made read-only was meant to stay.
+        if existing.permissions().readonly() {
+            return Err(failed(io::ErrorKind::PermissionDenied.into()));
+        }
+    }
+    let place = resolve(path).map_err(|source| failed(explained(source)))?;
+    Ok(Some(Target { place, existing }))
+}
+
+/// The system says of a missing folder only that something was not found.
+fn explained(source: io::Error) -> io::Error {
+    match source.kind() {
+        io::ErrorKind::NotFound => io::Error::new(source.kind(), "the folder does not exist"),
+        io::ErrorKind::NotADirectory => io::Error::new(source.kind(), "what should be its folder is a file"),
+        _ => source,
+    }
+}
+
+fn temporary_beside(place: &Path) -> io::Result<NamedTempFile> {
+    // Opened by hand rather than by tempfile, whose files only their owner may read: so the umask decides.
+    tempfile::Builder::new()
+        .prefix(".agogic-")
+        .make_in(folder_of(place), |name| OpenOptions::new().write(true).create_new(true).open(name))
+        .map_err(explained)
 }
 
 fn folder_of(path: &Path) -> PathBuf {
@@ -80,7 +132,7 @@ fn folder_of(path: &Path) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{Seek, SeekFrom};
+    use std::io::SeekFrom;
 
     use super::*;
 
@@ -105,7 +157,7 @@ mod tests {
     fn the_writer_can_seek_back_to_patch_a_header() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out.bin");
-        write_atomically(&path, |w| {
+        write_atomically(&JobContext::new(), &path, |w| {
             w.write_all(b"____ body").unwrap();
             w.seek(SeekFrom::Start(0)).unwrap();
             w.write_all(b"head").unwrap();
@@ -120,7 +172,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out.csv");
         std::fs::write(&path, "old").unwrap();
-        let result = write_atomically(&path, |w| {
+        let result = write_atomically(&JobContext::new(), &path, |w| {
             w.write_all(&[b'x'; 100_000]).unwrap();
             Err(Error::Cancelled)
         });
@@ -139,6 +191,26 @@ mod tests {
         let message = write_bytes_atomically(folder.path(), b"x").unwrap_err().to_string();
         assert!(message.contains("directory"), "{message}");
         assert!(names_in(folder.path()).is_empty());
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_said_beforehand_and_what_can_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out.csv");
+        check_writable(&path).unwrap();
+        assert!(names_in(folder.path()).is_empty());
+        std::fs::write(&path, "old").unwrap();
+        check_writable(&path).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"old");
+        for (wrong, word) in [
+            (folder.path().to_owned(), "directory"),
+            (folder.path().join("none").join("out.csv"), "the folder does not exist"),
+            (path.join("out.csv"), "what should be its folder is a file"),
+        ] {
+            let message = check_writable(&wrong).unwrap_err().to_string();
+            assert!(message.contains(word), "{message}");
+        }
+        assert_eq!(names_in(folder.path()), ["out.csv"]);
     }
 
     #[cfg(unix)]
@@ -175,6 +247,20 @@ mod tests {
             assert_eq!(std::fs::read(&path).unwrap(), b"new");
             assert_eq!(mode(&path), 0o640);
             assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+        }
+
+        #[test]
+        fn a_link_to_a_file_that_does_not_exist_yet_stays_a_link() {
+            let folder = tempfile::tempdir().unwrap();
+            let (path, link, circle) =
+                (folder.path().join("out"), folder.path().join("link"), folder.path().join("circle"));
+            symlink("out", &link).unwrap();
+            write_bytes_atomically(&link, b"new").unwrap();
+            assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+            assert_eq!(std::fs::read(&path).unwrap(), b"new");
+            symlink("circle", &circle).unwrap();
+            let message = check_writable(&circle).unwrap_err().to_string();
+            assert!(message.contains("circle"), "{message}");
         }
 
         #[test]

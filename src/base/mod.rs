@@ -6,6 +6,8 @@ pub mod job;
 pub mod manifest;
 pub mod matrix;
 pub mod number;
+pub mod percent;
 pub(crate) mod random;
 pub(crate) mod simd;
+mod stream_file;
 pub mod time;

@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::args::{AlignArgs, WritingArgs};
 use super::summary::{Summary, metrics_text, to_json};
 use crate::align::{AlignedFiles, align_files};
-use crate::base::atomic_file::write_bytes_atomically;
+use crate::base::atomic_file::{check_writable, write_output};
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
 use crate::evaluation::{BeatClock, GroundTruth, Metrics, TimeMap, evaluate, read_ground_truth};
@@ -17,11 +17,10 @@ pub(super) fn run(ctx: &JobContext, quiet: bool, args: &AlignArgs) -> Result<()>
     let begun = Instant::now();
     let settings = args.settings.settings()?;
     let targets = targets(&args.output, &args.plot, &args.writing)?;
-    for (path, _) in &targets {
-        let inputs = [Some(&args.audio), Some(&args.score), args.truth.as_ref()];
-        super::check_not_an_input(path, &inputs.into_iter().flatten().map(PathBuf::as_path).collect::<Vec<_>>())?;
-        super::check_folder_of(path)?;
-    }
+    let read = settings.files();
+    let inputs = [&args.audio, &args.score].into_iter().chain(&args.truth).chain(&args.settings.like).chain(&read);
+    super::check_outputs(targets.iter().map(|(path, _)| path.as_path()), inputs.map(PathBuf::as_path))?;
+    targets.iter().try_for_each(|(path, _)| check_writable(path))?;
     let stdout_format = args.writing.format_for(None)?;
     let truth = args.truth.as_deref().map(|truth| read_truth(truth, &args.score)).transpose()?;
     let outcome = align_files(ctx, &args.audio, &args.score, &settings)?;
@@ -29,7 +28,7 @@ pub(super) fn run(ctx: &JobContext, quiet: bool, args: &AlignArgs) -> Result<()>
     let input = export_input(&outcome, truth.as_ref(), metrics.as_ref());
     // The bar leaves the screen: from here on there is something to read.
     ctx.report("done", 1.0)?;
-    write_targets(&targets, &input)?;
+    write_targets(ctx, &targets, &input)?;
     let to_stdout = targets.is_empty() && !args.json;
     if to_stdout {
         super::print(&stdout_format.exporter().render(&input)?)?;
@@ -43,7 +42,7 @@ pub(super) fn run(ctx: &JobContext, quiet: bool, args: &AlignArgs) -> Result<()>
     let text = if quiet { metrics.as_ref().map(metrics_text) } else { Some(summary.text()) };
     match text {
         // The alignment has stdout to itself: words go to stderr.
-        Some(text) if to_stdout => eprintln!("{text}"),
+        Some(text) if to_stdout => super::print_note(&text),
         Some(text) => super::print(format!("{text}\n").as_bytes())?,
         None => {}
     }
@@ -90,11 +89,11 @@ fn targets(outputs: &[PathBuf], plots: &[PathBuf], writing: &WritingArgs) -> Res
 }
 
 /// Renders everything first, so that a failure writes nothing, then writes each file whole.
-fn write_targets(targets: &[(PathBuf, Format)], input: &ExportInput<'_>) -> Result<()> {
+fn write_targets(ctx: &JobContext, targets: &[(PathBuf, Format)], input: &ExportInput<'_>) -> Result<()> {
     let rendered: Vec<Vec<u8>> =
         targets.iter().map(|(_, format)| format.exporter().render(input)).collect::<Result<_>>()?;
     for ((path, _), bytes) in targets.iter().zip(&rendered) {
-        write_bytes_atomically(path, bytes)?;
+        write_output(ctx, path, bytes)?;
     }
     Ok(())
 }

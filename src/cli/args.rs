@@ -13,7 +13,6 @@ use crate::export::Format;
 /// Align a recording of a performance with its score.
 #[derive(Debug, Parser)]
 #[command(name = "agogic", version, about, max_term_width = 100)]
-#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 #[command(
     after_help = "Without a command the window opens: `agogic`, `agogic AUDIO SCORE`, `agogic SESSION.agogic`.\nExit codes: 0 \
                   done, 1 failed, 2 wrong usage, 130 cancelled."
@@ -33,6 +32,14 @@ pub struct Cli {
 impl Cli {
     /// The files to open in the window. A word that is neither a command nor a file is most likely a mistyped command.
     pub fn files(&self) -> Result<Vec<PathBuf>> {
+        if let (Some(_), Some(file)) = (&self.command, self.files.first()) {
+            let allowed = "behind the command, or without one to open it in the window";
+            return Err(Error::invalid(
+                "the place of the argument",
+                format!("\"{}\" before a command", file.display()),
+                allowed,
+            ));
+        }
         match self.files.iter().find(|path| !path.exists()) {
             None => Ok(self.files.clone()),
             Some(missing) => Err(Error::invalid(

@@ -3,7 +3,7 @@
 mod manifest;
 mod record;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -11,7 +11,7 @@ use super::align;
 use super::args::BatchArgs;
 use crate::align::align_files;
 use crate::align::settings::Settings;
-use crate::base::atomic_file::write_bytes_atomically;
+use crate::base::atomic_file::{check_writable, write_output};
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
 use crate::evaluation::{PieceResult, Report};
@@ -26,7 +26,13 @@ pub(super) fn run(ctx: &JobContext, quiet: bool, args: &BatchArgs) -> Result<()>
         return Err(Error::invalid("--jobs", 0, "at least 1"));
     }
     let rows = manifest::read(&args.manifest)?;
+    let outputs: Vec<PathBuf> = rows.iter().flat_map(|row| plan.outputs_of(row)).collect();
+    let of_row = |row: &Row| [Some(row.audio.clone()), Some(row.score.clone()), row.truth.clone()];
+    let inputs: Vec<PathBuf> = rows.iter().flat_map(of_row).flatten().chain(plan.settings.files()).collect();
+    let read = inputs.iter().chain(&args.settings.like).chain([&args.manifest]);
+    super::check_outputs(outputs.iter().map(PathBuf::as_path), read.map(PathBuf::as_path))?;
     std::fs::create_dir_all(&args.out_dir).map_err(|source| Error::io("create", &args.out_dir, source))?;
+    outputs.iter().try_for_each(|output| check_writable(output))?;
     let jobs = args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let outcomes = run_all(ctx, quiet, &plan, &rows, jobs);
     ctx.check()?;
@@ -37,6 +43,14 @@ struct Plan<'a> {
     settings: Settings,
     format: Format,
     out_dir: &'a Path,
+}
+
+impl Plan<'_> {
+    /// Where the alignment and the record of a row go.
+    fn outputs_of(&self, row: &Row) -> [PathBuf; 2] {
+        let in_folder = |extension: &str| self.out_dir.join(format!("{}.{extension}", row.name));
+        [in_folder(self.format.extension()), in_folder("record.json")]
+    }
 }
 
 /// Runs the rows on `jobs` threads; each takes the next row when it is free.
@@ -71,15 +85,14 @@ fn tell(quiet: bool, finished: usize, total: usize, row: &Row, outcome: &Result<
     match outcome {
         // Said once, for all rows, at the end.
         Err(Error::Cancelled) => {}
-        Err(error) => eprintln!("agogic: [{finished}/{total}] {}: {error}", row.name),
-        Ok(record) if !quiet => eprintln!("[{finished}/{total}] {}: {}", row.name, record.describe()),
+        Err(error) => super::print_note(&format!("agogic: [{finished}/{total}] {}: {error}", row.name)),
+        Ok(record) if !quiet => super::print_note(&format!("[{finished}/{total}] {}: {}", row.name, record.describe())),
         Ok(_) => {}
     }
 }
 
 fn run_row(ctx: &JobContext, plan: &Plan<'_>, row: &Row) -> Result<Record> {
-    let output = plan.out_dir.join(format!("{}.{}", row.name, plan.format.extension()));
-    let record_path = plan.out_dir.join(format!("{}.record.json", row.name));
+    let [output, record_path] = plan.outputs_of(row);
     let inputs = record::Inputs::of(row, &plan.settings, plan.format)?;
     if let Some(record) = Record::read(&record_path).filter(|record| record.inputs == inputs && output.is_file()) {
         return Ok(Record { resumed: true, ..record });
@@ -88,9 +101,9 @@ fn run_row(ctx: &JobContext, plan: &Plan<'_>, row: &Row) -> Result<Record> {
     let outcome = align_files(ctx, &row.audio, &row.score, &plan.settings)?;
     let metrics = truth.as_ref().map(|truth| align::measure(&outcome, truth));
     let input = align::export_input(&outcome, truth.as_ref(), metrics.as_ref());
-    write_bytes_atomically(&output, &plan.format.exporter().render(&input)?)?;
+    write_output(ctx, &output, &plan.format.exporter().render(&input)?)?;
     let record = Record::new(inputs, &outcome, metrics);
-    write_bytes_atomically(&record_path, super::summary::to_json(&record).as_bytes())?;
+    write_output(ctx, &record_path, super::summary::to_json(&record).as_bytes())?;
     Ok(record)
 }
 

@@ -1,14 +1,22 @@
 //! `agogic demo`: the built-in piece as files.
 
 use super::args::DemoArgs;
-use crate::base::atomic_file::write_bytes_atomically;
+use crate::base::atomic_file::write_output;
 use crate::base::error::{Error, Result};
+use crate::base::job::JobContext;
 
-pub(super) fn run(quiet: bool, args: &DemoArgs) -> Result<()> {
+pub(super) fn run(ctx: &JobContext, quiet: bool, args: &DemoArgs) -> Result<()> {
     std::fs::create_dir_all(&args.dir).map_err(|source| Error::io("create", &args.dir, source))?;
-    for (name, bytes) in crate::demo::files() {
-        let path = args.dir.join(name);
-        write_bytes_atomically(&path, bytes)?;
+    let files = crate::demo::files().map(|(name, bytes)| (args.dir.join(name), bytes));
+    // The names are so common that a file of that name is most likely the user's own.
+    for (path, bytes) in &files {
+        if std::fs::read(path).is_ok_and(|existing| existing != *bytes) {
+            let path = path.display().to_string();
+            return Err(Error::unsuitable(path, "another file has that name", "choose an empty or a new folder"));
+        }
+    }
+    for (path, bytes) in &files {
+        write_output(ctx, path, bytes)?;
         if !quiet {
             super::print(format!("{}\n", path.display()).as_bytes())?;
         }

@@ -23,7 +23,7 @@ pub(super) fn run(ctx: &JobContext, quiet: bool, args: &ExperimentArgs) -> Resul
     };
     let tell = |message: &str| {
         if !quiet {
-            eprintln!("{message}");
+            super::print_note(message);
         }
     };
     let rows = run_experiment(ctx, &experiment, &tell)?;

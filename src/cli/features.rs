@@ -1,12 +1,13 @@
 //! `agogic features`: what the aligner sees, for other programs.
 
 use std::fmt::Write;
-use std::path::Path;
+use std::iter;
+use std::path::{Path, PathBuf};
 
 use super::args::FeaturesArgs;
 use crate::align::settings::check_hop;
 use crate::audio::{self, AudioClip};
-use crate::base::atomic_file::write_bytes_atomically;
+use crate::base::atomic_file::{check_writable, write_output};
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
 use crate::features::{FeatureParams, FeatureSeq, extract};
@@ -17,12 +18,14 @@ pub(super) fn run(ctx: &JobContext, args: &FeaturesArgs) -> Result<()> {
     if !matches!(extension.as_str(), "csv" | "npy") {
         return Err(Error::invalid("--output", args.output.display(), "a .csv or .npy file"));
     }
-    super::check_folder_of(&args.output)?;
+    let inputs: Vec<&Path> = iter::once(&args.input).chain(&args.soundfont).map(PathBuf::as_path).collect();
+    super::check_not_an_input(&args.output, &inputs)?;
+    check_writable(&args.output)?;
     check_hop(args.hop)?;
     let clip = load(ctx, args)?;
     let features = extract(ctx, &clip, &FeatureParams { kind: args.features.into(), hop: args.hop })?;
     let bytes = if extension == "npy" { npy(&features) } else { csv(&features).into_bytes() };
-    write_bytes_atomically(&args.output, &bytes)
+    write_output(ctx, &args.output, &bytes)
 }
 
 /// A recording is decoded, a score is played.

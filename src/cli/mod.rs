@@ -11,6 +11,7 @@ mod features;
 mod fine_tune;
 mod like;
 mod model;
+mod outputs;
 mod progress;
 mod settings_args;
 mod summary;
@@ -19,7 +20,7 @@ mod train;
 mod training_args;
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
@@ -28,6 +29,7 @@ use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
 use crate::export::Format;
 use args::{Cli, Command};
+use outputs::{check_not_an_input, check_outputs};
 
 const FAILURE: u8 = 1;
 const USAGE: u8 = 2;
@@ -40,14 +42,14 @@ pub fn main() -> ExitCode {
     let outcome = match cli.command {
         None => files.and_then(open_window),
         // The bar is gone before anything is said below.
-        Some(command) => run(&progress::Interactive::new(cli.quiet).ctx, cli.quiet, command),
+        Some(command) => files.and_then(|_| run(&progress::Interactive::new(cli.quiet).ctx, cli.quiet, command)),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         // The reader of our output has seen enough: not a failure.
         Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("agogic: {error}");
+            print_note(&format!("agogic: {error}"));
             ExitCode::from(exit_code(&error))
         }
     }
@@ -60,7 +62,7 @@ fn run(ctx: &JobContext, quiet: bool, command: Command) -> Result<()> {
         Command::Synth(args) => synth::run(ctx, &args),
         Command::Features(args) => features::run(ctx, &args),
         Command::Batch(args) => batch::run(ctx, quiet, &args),
-        Command::Demo(args) => demo::run(quiet, &args),
+        Command::Demo(args) => demo::run(ctx, quiet, &args),
         Command::Bench(args) => bench::run(ctx, &args),
         Command::Train(args) => train::run(ctx, quiet, &args),
         Command::FineTune(args) => fine_tune::run(ctx, quiet, &args),
@@ -83,29 +85,15 @@ fn exit_code(error: &Error) -> u8 {
     }
 }
 
-/// Tells before the work begins that a file cannot be written where it is wanted.
-fn check_folder_of(path: &Path) -> Result<()> {
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if folder.is_dir() {
-        return Ok(());
-    }
-    let problem = if folder.exists() { "what should be its folder is a file" } else { "the folder does not exist" };
-    Err(Error::io("write", path, std::io::Error::new(std::io::ErrorKind::NotFound, problem)))
-}
-
-/// Refuses to write over a file that is read: the user's score or recording would be lost.
-fn check_not_an_input(output: &Path, inputs: &[&Path]) -> Result<()> {
-    let same = |input: &&Path| matches!((output.canonicalize(), input.canonicalize()), (Ok(a), Ok(b)) if a == b);
-    if inputs.iter().any(|input| output.is_file() && same(input)) {
-        return Err(Error::invalid("--output", output.display(), "another file than the ones that are read"));
-    }
-    Ok(())
-}
-
 /// Writes to stdout, with a broken pipe as an ordinary error instead of a panic.
 fn print(bytes: &[u8]) -> Result<()> {
     let mut out = std::io::stdout().lock();
     out.write_all(bytes).and_then(|()| out.flush()).map_err(|source| Error::io("write to", "standard output", source))
+}
+
+/// Writes a line to stderr. Where nobody can read it, the work goes on all the same.
+fn print_note(line: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{line}");
 }
 
 #[cfg(feature = "gui")]

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::align::result::MediaInfo;
 use crate::align::{AlignedFiles, StageTime};
+use crate::base::percent::percent;
 use crate::evaluation::Metrics;
 
 /// The summary that `--json` prints.
@@ -48,13 +49,13 @@ impl<'a> Summary<'a> {
     /// A few lines for a person.
     pub fn text(&self) -> String {
         let mut text = format!(
-            "{} notes of {} ({:.1} s) aligned with {} ({:.1} s): confidence {:.0} %, {:.2} s",
+            "{} notes of {} ({:.1} s) aligned with {} ({:.1} s): confidence {}, {:.2} s",
             self.notes,
             self.score.name,
             self.score.duration_s,
             self.recording.name,
             self.recording.duration_s,
-            100.0 * self.confidence,
+            percent(self.confidence),
             self.wall_s
         );
         for warning in self.warnings {

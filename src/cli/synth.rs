@@ -1,7 +1,11 @@
 //! `agogic synth`: a score as sound.
 
+use std::iter;
+use std::path::{Path, PathBuf};
+
 use super::args::SynthArgs;
 use crate::audio::write_wav;
+use crate::base::atomic_file::check_writable;
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
 use crate::score::{Score, SoundFont, SynthParams, synthesise, system_soundfonts};
@@ -15,9 +19,11 @@ pub(super) fn run(ctx: &JobContext, args: &SynthArgs) -> Result<()> {
     if output.extension().is_some_and(|extension| !extension.eq_ignore_ascii_case("wav")) {
         return Err(Error::invalid("--output", output.display(), "a .wav file"));
     }
-    super::check_folder_of(output)?;
+    let inputs: Vec<&Path> = iter::once(score).chain(&args.soundfont).map(PathBuf::as_path).collect();
+    super::check_not_an_input(output, &inputs)?;
+    check_writable(output)?;
     let score = Score::read(score)?;
     let params = SynthParams { soundfont: SoundFont::load(args.soundfont.as_deref())?, ..SynthParams::default() };
     let clip = synthesise(ctx, &score, &params)?;
-    write_wav(output, &clip)
+    write_wav(ctx, output, &clip)
 }

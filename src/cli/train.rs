@@ -148,10 +148,10 @@ pub(super) fn tell(quiet: bool, event: TrainEvent) {
         && !quiet
     {
         let mark = if is_best { "  best so far" } else { "" };
-        eprintln!(
+        super::print_note(&format!(
             "epoch {epoch:>3}: loss {:.5}, validation TimeErr {:.2} ms, TimeDev {:.2} ms{mark}",
             record.training_loss, record.time_err_ms, record.time_dev_ms
-        );
+        ));
     }
 }
 

@@ -39,9 +39,57 @@ fn a_bad_row_is_reported_the_rest_are_done_and_a_second_run_does_only_the_bad_on
     assert!(out.join("bad.csv").is_file());
     assert!(second.stdout.contains("| good |"), "the table is whole again: {}", second.stdout);
 
-    let other_settings = batch(&demo, rows, &["--aligner", "dtw", "--quiet"]).ok();
+    let other_settings = batch(&demo, rows, &["--method", "frames", "--quiet"]).ok();
     assert_eq!(other_settings.stderr, "");
     assert_ne!(modified(&out.join("good.csv")), before, "other settings are other work");
+}
+
+/// Runs a batch whose results go to the folder of its inputs: all files are as they were, and the sentence names `file`.
+fn assert_refused_beside_the_inputs(manifest_name: &str, manifest: &str, more: &[&str], file: &str) {
+    let demo = Demo::new();
+    std::fs::write(demo.path("kept.record.json"), agogic::demo::truth_bytes()).unwrap();
+    let path = demo.file(manifest_name, manifest);
+    let contents =
+        || names_in(demo.folder.path()).into_iter().map(|name| (std::fs::read(demo.path(&name)).unwrap(), name));
+    let before: Vec<_> = contents().collect();
+    let args = ["batch", path.to_str().unwrap(), "--out-dir", demo.folder.path().to_str().unwrap()];
+    let run = agogic(args.iter().chain(more));
+    assert_eq!(run.code, Some(2), "{}", run.stderr);
+    assert!(run.stderr.contains(file), "{}", run.stderr);
+    assert!(contents().eq(before), "a file is changed: {:?}", names_in(demo.folder.path()));
+}
+
+#[test]
+fn a_batch_never_writes_over_an_input_of_any_row() {
+    let header = "id,audio,score,truth\n";
+    let rows = "a,performance.ogg,score.mid,truth.csv\ntruth,performance.ogg,score.mid,\n";
+    assert_refused_beside_the_inputs("m.csv", &format!("{header}{rows}"), &[], "truth.csv, which is read");
+    let row = "performance.ogg,score.mid,truth.csv\n";
+    assert_refused_beside_the_inputs("performance.csv", row, &[], "performance.csv, which is read");
+    let row = format!("{header}score,performance.ogg,score.mid,\n");
+    assert_refused_beside_the_inputs("m.csv", &row, &["--format", "midi"], "score.mid, which is read");
+    let row = format!("{header}kept,performance.ogg,score.mid,kept.record.json\n");
+    assert_refused_beside_the_inputs("m.csv", &row, &[], "kept.record.json, which is read");
+}
+
+#[test]
+fn the_result_of_one_row_never_replaces_the_record_of_another() {
+    let rows = "id,audio,score\na,performance.ogg,score.mid\na.record,performance.ogg,score.mid\n";
+    assert_refused_beside_the_inputs("m.csv", rows, &["--format", "json"], "a.record.json, which is written too");
+}
+
+#[test]
+fn a_folder_for_results_that_cannot_be_one_is_named_before_the_work() {
+    let demo = Demo::new();
+    demo.file("out", "a file");
+    let run = batch(&demo, "performance.ogg,score.mid\n", &[]);
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+    assert!(run.stderr.contains("cannot create") && run.stderr.lines().count() == 1, "{}", run.stderr);
+    std::fs::remove_file(demo.path("out")).unwrap();
+    std::fs::create_dir_all(demo.path("out").join("performance.csv")).unwrap();
+    let run = batch(&demo, "performance.ogg,score.mid\n", &[]);
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+    assert!(run.stderr.contains("performance.csv: is a directory"), "{}", run.stderr);
 }
 
 #[test]

@@ -1,26 +1,36 @@
 //! The command line as its contract states it: every subcommand, every exit code but 130.
 
-use crate::support::{Demo, agogic, names_in};
+use std::path::Path;
+
+use crate::support::{Demo, Run, agogic, names_in};
 
 #[test]
 fn demo_writes_the_three_files_and_names_them() {
     let folder = tempfile::tempdir().unwrap();
     let target = folder.path().join("a new/folder");
-    let run = agogic([std::ffi::OsStr::new("demo"), target.as_os_str()]).ok();
+    let run = || agogic([std::ffi::OsStr::new("demo"), target.as_os_str()]);
+    assert_eq!(run().ok().stdout.lines().count(), 3);
     assert_eq!(names_in(&target), ["performance.ogg", "score.mid", "truth.csv"]);
-    assert_eq!(run.stdout.lines().count(), 3);
+    run().ok();
+    // A file of the same name that is another's is neither replaced, nor are the others written.
+    std::fs::remove_file(target.join("performance.ogg")).unwrap();
+    std::fs::write(target.join("score.mid"), "my own").unwrap();
+    let refused = run();
+    assert!(refused.code == Some(1) && refused.stderr.contains("score.mid"), "{}", refused.stderr);
+    assert_eq!(std::fs::read(target.join("score.mid")).unwrap(), b"my own");
+    assert_eq!(names_in(&target), ["score.mid", "truth.csv"]);
 }
 
 #[test]
 fn align_prints_csv_on_stdout_and_words_on_stderr() {
     let demo = Demo::new();
-    let run = demo.align(["--features", "cqt"]).ok();
+    let run = demo.align([""; 0]).ok();
     let rows: Vec<&str> = run.stdout.lines().filter(|line| !line.starts_with('#')).collect();
     let columns: Vec<&str> = rows[0].split(',').collect();
     assert!(columns.contains(&"score_time_s") && columns.contains(&"performance_time_s"), "{}", rows[0]);
     assert!(rows.len() > 176, "a row per change point");
     assert!(run.stderr.contains("176 notes") && run.stderr.contains("confidence"), "{}", run.stderr);
-    let quiet = demo.align(["--features", "cqt", "--quiet"]).ok();
+    let quiet = demo.align(["--quiet"]).ok();
     assert_eq!((quiet.stdout, quiet.stderr.as_str()), (run.stdout, ""));
 }
 
@@ -149,8 +159,12 @@ fn help_formats_and_completions_explain_the_program() {
         "--lambda",
         "--slope",
         "--band",
-        "--subsequence",
+        "--method",
+        "--ear",
+        "--ends",
+        "--like",
         "--anchor",
+        "--fix-note",
         "--soundfont",
         "--truth",
         "--plot",
@@ -174,9 +188,9 @@ fn help_formats_and_completions_explain_the_program() {
 fn wrong_usage_is_exit_code_2_with_a_reason() {
     let demo = Demo::new();
     for (args, word) in [
-        (&["--hop", "3"][..], "between 64 and 8192"),
-        (&["--lambda", "-1"], "lambda"),
-        (&["--lambda", "NaN"], "lambda"),
+        (&["--method", "frames", "--hop", "3"][..], "between 64 and 8192"),
+        (&["--method", "frames", "--lambda", "-1"], "lambda"),
+        (&["--method", "frames", "--lambda", "NaN"], "lambda"),
         (&["--slope", "2:1"], "MIN"),
         (&["--slope", "fast"], "MIN:MAX"),
         (&["--band", "0"], "band"),
@@ -188,7 +202,7 @@ fn wrong_usage_is_exit_code_2_with_a_reason() {
         (&["--format", "docx"], "docx"),
         (&["-o", "result.docx"], "docx"),
         (&["--plot", "picture.gif"], ".png or .svg"),
-        (&["--extractor", "no-such-extractor"], "no-such-extractor"),
+        (&["--method", "frames", "--extractor", "no-such-extractor"], "no-such-extractor"),
         (&["--no-such-option"], "--no-such-option"),
     ] {
         let run = demo.align(args);
@@ -200,13 +214,73 @@ fn wrong_usage_is_exit_code_2_with_a_reason() {
     assert_eq!(agogic(["no-such-command"]).code, Some(2));
 }
 
+/// Exit code 2, a sentence that names the file, and the file is as it was.
+fn assert_kept(file: &Path, run: impl FnOnce(&str) -> Run) {
+    let before = std::fs::read(file).unwrap();
+    let run = run(file.to_str().unwrap());
+    assert_eq!(run.code, Some(2), "{}: {}", file.display(), run.stderr);
+    let name = file.file_name().unwrap().to_str().unwrap();
+    assert!(run.stderr.contains(&format!("{name}, which is read")), "{name}: {}", run.stderr);
+    assert!(std::fs::read(file).unwrap() == before, "{name} is changed");
+}
+
 #[test]
-fn an_input_is_never_written_over() {
+fn align_never_writes_over_what_it_reads() {
     let demo = Demo::new();
-    let before = std::fs::read(&demo.score).unwrap();
-    let run = demo.align(["-o", demo.score.to_str().unwrap()]);
+    let soundfont = demo.file("piano.sf2", "never opened");
+    let model = demo.copy_of_model("mel");
+    let reads = ["--truth", demo.truth.to_str().unwrap(), "--soundfont", soundfont.to_str().unwrap()];
+    let with = |more: &[&str]| demo.align(reads.iter().chain(&["--format", "csv"]).chain(more));
+    for file in [&demo.audio, &demo.score, &demo.truth, &soundfont] {
+        assert_kept(file, |output| with(&["-o", output]));
+    }
+    assert_kept(&model, |output| with(&["--extractor", output, "-o", output]));
+    let picture = demo.file("truth.svg", std::fs::read(&demo.truth).unwrap());
+    assert_kept(&picture, |output| demo.align(["--truth", output, "--plot", output]));
+    // The same file by another way.
+    let detour = demo.folder.path().join(".").join("truth.csv");
+    assert_kept(&demo.truth, |_| with(&["-o", detour.to_str().unwrap()]));
+}
+
+#[test]
+fn synth_and_features_never_write_over_what_they_read() {
+    let demo = Demo::new();
+    let score = demo.score.to_str().unwrap();
+    let soundfont = demo.file("font.wav", "never opened");
+    assert_kept(&soundfont, |output| agogic(["synth", score, "--soundfont", output, "-o", output]));
+    let played = demo.file("score.wav", agogic::demo::score_bytes());
+    assert_kept(&played, |output| agogic(["synth", output, "-o", output]));
+    let soundfont = demo.file("font.csv", "never opened");
+    assert_kept(&soundfont, |output| agogic(["features", score, "--soundfont", output, "-o", output]));
+    let recording = demo.file("recording.csv", agogic::demo::performance_bytes());
+    assert_kept(&recording, |output| agogic(["features", output, "-o", output]));
+}
+
+#[test]
+fn two_results_never_share_a_file() {
+    let demo = Demo::new();
+    let (csv, plot) = (demo.path("o.csv"), demo.path("p.svg"));
+    for outputs in
+        [["-o", csv.to_str().unwrap()].repeat(2), vec!["-o", plot.to_str().unwrap(), "--plot", plot.to_str().unwrap()]]
+    {
+        let run = demo.align(outputs);
+        assert_eq!(run.code, Some(2), "{}", run.stderr);
+        assert!(run.stderr.contains("which is written too"), "{}", run.stderr);
+    }
+    assert!(!csv.exists() && !plot.exists());
+}
+
+#[test]
+fn quiet_may_stand_before_the_command_and_files_may_not() {
+    let demo = Demo::new();
+    let (audio, score) = (demo.audio.to_str().unwrap(), demo.score.to_str().unwrap());
+    for quiet in ["-q", "--quiet"] {
+        let run = agogic([quiet, "align", audio, score]).ok();
+        assert_eq!(run.stderr, "");
+    }
+    let run = agogic([audio, "align", audio, score]);
     assert_eq!(run.code, Some(2), "{}", run.stderr);
-    assert_eq!(std::fs::read(&demo.score).unwrap(), before);
+    assert!(run.stderr.contains("before a command"), "{}", run.stderr);
 }
 
 #[cfg(not(feature = "gui"))]

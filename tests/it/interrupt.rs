@@ -2,10 +2,11 @@
 
 #![cfg(target_os = "linux")]
 
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::support::{midi, names_in, noise, program, write_float_wav};
+use crate::support::{Demo, midi, names_in, noise, program, write_float_wav};
 
 /// Waits until the process catches SIGINT, as /proc tells, then a little longer: it is at work.
 fn wait_until_at_work(child: &Child) {
@@ -34,16 +35,19 @@ fn an_interrupted_alignment_leaves_nothing_behind() {
     let notes: Vec<_> = (0..minutes as u32 * 240).map(|i| (i * 240, 200, 40 + (i * 7 % 45) as u8)).collect();
     std::fs::write(&score, midi(500_000, &notes)).unwrap();
     let out = outputs.path().join("out.csv");
-    let mut child = program()
-        .arg("align")
-        .args([&audio, &score])
-        .arg("-o")
-        .arg(&out)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let child = spawn_align(&audio, &score, &out);
     wait_until_at_work(&child);
+    assert_ends_when_interrupted(child);
+    assert!(names_in(outputs.path()).is_empty(), "{:?}", names_in(outputs.path()));
+}
+
+fn spawn_align(audio: &Path, score: &Path, out: &Path) -> Child {
+    let mut command = program();
+    command.arg("align").args([audio, score]).args(["--format", "csv", "-o"]).arg(out);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+fn assert_ends_when_interrupted(mut child: Child) {
     let begun = Instant::now();
     let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(sent.success());
@@ -58,5 +62,53 @@ fn an_interrupted_alignment_leaves_nothing_behind() {
     assert_eq!(ended.code(), Some(130), "{}", String::from_utf8_lossy(&said.stderr));
     assert_eq!(String::from_utf8_lossy(&said.stderr).trim(), "agogic: cancelled");
     assert!(said.stdout.is_empty());
-    assert!(names_in(outputs.path()).is_empty(), "{:?}", names_in(outputs.path()));
+}
+
+fn named_pipe(demo: &Demo) -> PathBuf {
+    let pipe = demo.path("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    pipe
+}
+
+/// Waits until the alignment is done and only its output is left: the program then uses no processor time.
+fn wait_until_idle(child: &Child) {
+    let ticks = || {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap();
+        let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
+        fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
+    };
+    let begun = Instant::now();
+    let mut before = 0;
+    while ticks() > before + 2 {
+        assert!(begun.elapsed() < Duration::from_secs(120), "it works on and on");
+        before = ticks();
+        std::thread::sleep(Duration::from_millis(500));
+    }
+}
+
+#[test]
+fn a_pipe_that_nobody_reads_can_be_given_up() {
+    let demo = Demo::new();
+    let child = spawn_align(&demo.audio, &demo.score, &named_pipe(&demo));
+    wait_until_at_work(&child);
+    wait_until_idle(&child);
+    assert_ends_when_interrupted(child);
+}
+
+#[test]
+fn a_reader_that_comes_late_gets_everything() {
+    let demo = Demo::new();
+    let pipe = named_pipe(&demo);
+    let child = spawn_align(&demo.audio, &demo.score, &pipe);
+    wait_until_at_work(&child);
+    wait_until_idle(&child);
+    let through_pipe = std::fs::read_to_string(&pipe).unwrap();
+    assert!(child.wait_with_output().unwrap().status.success());
+    assert_eq!(through_pipe, demo.align(["-q"]).ok().stdout);
+    // A WAV file's header is written last, which a pipe does not allow: it must come out whole all the same.
+    let mut child = program().arg("synth").arg(&demo.score).arg("-o").arg(&pipe).spawn().unwrap();
+    let bytes = std::fs::read(&pipe).unwrap();
+    assert!(child.wait().unwrap().success());
+    let seconds = hound::WavReader::new(bytes.as_slice()).unwrap().duration() / 22_050;
+    assert!((27..32).contains(&seconds), "{seconds}");
 }

@@ -8,6 +8,7 @@ mod cli;
 #[cfg(feature = "gui")]
 mod gui;
 mod interrupt;
+mod options;
 mod pipeline;
 mod robustness;
 mod support;

@@ -27,14 +27,16 @@ fn truth_file(demo: &Demo, score_factor: f64, shift_s: f64) -> String {
 
 fn measured(demo: &Demo, more: &[&str]) -> Run {
     let truth = demo.truth.to_str().unwrap();
-    demo.align(["--json", "--truth", truth, "--features", "cqt"].iter().chain(more)).ok()
+    demo.align(["--json", "--truth", truth].iter().chain(more)).ok()
 }
 
 #[test]
-fn the_demo_is_aligned_within_15_ms_and_gdtw_beats_dtw() {
+fn the_demo_is_aligned_within_5_ms_and_gdtw_beats_dtw_on_frames() {
     let demo = Demo::new();
-    let gdtw = measured(&demo, &[]).time_err_ms();
-    let dtw = measured(&demo, &["--aligner", "dtw"]).time_err_ms();
+    let onsets = measured(&demo, &[]).time_err_ms();
+    let gdtw = measured(&demo, &["--method", "frames"]).time_err_ms();
+    let dtw = measured(&demo, &["--method", "frames", "--aligner", "dtw"]).time_err_ms();
+    assert!(onsets < 5.0, "{onsets} ms");
     assert!(gdtw < 15.0, "{gdtw} ms");
     assert!(gdtw < dtw, "GDTW {gdtw} ms, DTW {dtw} ms");
 }
@@ -43,8 +45,7 @@ fn the_demo_is_aligned_within_15_ms_and_gdtw_beats_dtw() {
 fn other_features_and_a_finer_hop_work_too() {
     let demo = Demo::new();
     for (more, most_ms) in [(["--features", "chroma"], 40.0), (["--features", "mel"], 40.0), (["--hop", "512"], 20.0)] {
-        let truth = demo.truth.to_str().unwrap();
-        let run = demo.align(["--json", "--truth", truth].iter().chain(&more)).ok();
+        let run = measured(&demo, &[&["--method", "frames"], &more[..]].concat());
         assert!(run.time_err_ms() < most_ms, "{more:?}: {} ms", run.time_err_ms());
     }
 }
@@ -72,7 +73,7 @@ fn noise_before_and_applause_after_the_music_do_not_mislead() {
     let run: Run = program()
         .arg("align")
         .args([&concert, &demo.score])
-        .args(["--json", "--features", "cqt", "--truth", &truth])
+        .args(["--json", "--truth", &truth])
         .output()
         .unwrap()
         .into();
@@ -89,7 +90,7 @@ fn the_tempo_written_in_the_score_does_not_matter() {
         let run: Run = program()
             .arg("align")
             .args([&demo.audio, &score])
-            .args(["--json", "--features", "cqt", "--truth", &truth])
+            .args(["--json", "--truth", &truth])
             .output()
             .unwrap()
             .into();
@@ -113,16 +114,18 @@ fn performance_at(run: &Run, score_s: f64) -> f64 {
 }
 
 #[test]
-fn anchors_are_met_exactly_by_both_aligners_even_where_they_are_wrong() {
+fn anchors_are_met_exactly_by_every_method_even_where_they_are_wrong() {
     let demo = Demo::new();
     let rows = truth_rows();
     let (right, wrong) = (rows[60], (rows[120].0, rows[120].1 + 0.3));
     let anchors = [right, wrong].map(|(score, performance)| format!("{score}={performance}"));
-    for aligner in ["gdtw", "dtw"] {
-        let run = demo.align(["-q", "--aligner", aligner, "--anchor", &anchors[0], "--anchor", &anchors[1]]).ok();
+    let dtw = &["--method", "frames", "--aligner", "dtw"][..];
+    for method in [&[][..], &["--method", "frames"], dtw] {
+        let fixed = ["-q", "--anchor", &anchors[0], "--anchor", &anchors[1]];
+        let run = demo.align(method.iter().chain(&fixed)).ok();
         for (score, performance) in [right, wrong] {
             let found = performance_at(&run, score);
-            assert!((found - performance).abs() < 1e-3, "{aligner}: {found} instead of {performance}");
+            assert!((found - performance).abs() < 1e-3, "{method:?}: {found} instead of {performance}");
         }
     }
     let contradiction = demo.align(["--anchor", "5=20", "--anchor", "6=10"]);
@@ -135,7 +138,7 @@ fn the_same_input_gives_the_same_result_on_any_number_of_threads() {
     let demo = Demo::new();
     let run = |threads: &str| -> String {
         let mut command = program();
-        command.args(["align", "-q", "--features", "cqt"]).args([&demo.audio, &demo.score]);
+        command.args(["align", "-q"]).args([&demo.audio, &demo.score]);
         let run: Run = command.env("RAYON_NUM_THREADS", threads).output().unwrap().into();
         run.ok().stdout
     };

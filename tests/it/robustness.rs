@@ -1,6 +1,7 @@
 //! Bad input: one clear line that names the file, exit code 1, nothing written half.
 
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 use agogic::base::job::JobContext;
 use agogic::score::{Score, SynthParams, synthesise};
@@ -72,6 +73,34 @@ fn recordings_without_sound() {
         let path = demo.path(name);
         write_float_wav(&path, 22_050, 1, vec![value; 22_050 * 5]);
         bad_recording(&demo, &path);
+    }
+}
+
+/// Music after ten minutes of digital silence is found, and noise is aligned with low confidence or refused.
+#[test]
+fn recordings_that_are_nearly_all_silence() {
+    let demo = Demo::new();
+    const SILENCE_S: usize = 600;
+    let silence = || std::iter::repeat_n(0.0, SILENCE_S * 22_050);
+    let (late, truth) = (demo.path("late.wav"), demo.path("late.csv"));
+    write_float_wav(&late, 22_050, 1, silence().chain(demo.clip().samples));
+    let shifted = std::fs::read_to_string(&demo.truth).unwrap().lines().skip(1).fold(
+        String::from("score_time_s,performance_time_s\n"),
+        |text, line| {
+            let times: Vec<f64> = line.split(',').map(|field| field.parse().unwrap()).collect();
+            format!("{text}{},{}\n", times[1], times[2] + SILENCE_S as f64)
+        },
+    );
+    std::fs::write(&truth, shifted).unwrap();
+    let run = align(&late, &demo.score, &["--json", "--truth", truth.to_str().unwrap()]).ok();
+    assert!(run.time_err_ms() < 30.0, "{} ms", run.time_err_ms());
+
+    let hiss = demo.path("hiss.wav");
+    write_float_wav(&hiss, 22_050, 1, silence().chain(noise().take(22_050 * 40).map(|sample| 0.3 * sample)));
+    let run = align(&hiss, &demo.score, &[]);
+    match run.code {
+        Some(0) => assert!(run.stderr.contains("low confidence"), "{}", run.stderr),
+        _ => assert_refused(&run, "hiss.wav"),
     }
 }
 
@@ -209,7 +238,7 @@ fn telephone_and_studio_rates_work() {
     let studio = demo.path("studio.wav");
     write_float_wav(&studio, 192_000, 8, samples.iter().flat_map(|&sample| [sample / 2.0; 8]));
     for audio in [telephone, studio] {
-        let run = align(&audio, &score, &["--json", "--features", "cqt", "--truth", truth.to_str().unwrap()]).ok();
+        let run = align(&audio, &score, &["--json", "--truth", truth.to_str().unwrap()]).ok();
         assert!(run.time_err_ms() < 30.0, "{}: {} ms", audio.display(), run.time_err_ms());
     }
 }
@@ -245,6 +274,31 @@ fn places_that_only_look_writable() {
     let run: Run =
         program().args(["align", "-q"]).args([&demo.audio, &demo.score]).stdout(full).output().unwrap().into();
     assert_refused(&run, "standard output");
+}
+
+/// What cannot be said is no reason to stop, nor to end otherwise.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_unwritable_standard_error_changes_nothing_but_itself() {
+    let demo = Demo::new();
+    let (audio, score) = (demo.audio.to_str().unwrap(), demo.score.to_str().unwrap());
+    let manifest = demo.file("manifest.csv", "performance.ogg,score.mid\nmissing.ogg,score.mid\n");
+    let out = demo.path("out");
+    for (args, code) in [
+        (vec!["align", audio, score], 0),
+        (vec!["align", "missing.wav", score], 1),
+        (vec!["align", audio, score, "--lambda", "-1"], 2),
+        (vec!["batch", manifest.to_str().unwrap(), "--out-dir", out.to_str().unwrap()], 1),
+    ] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let run: Run = program().args(&args).stderr(full).output().unwrap().into();
+        assert_eq!(run.code, Some(code), "{args:?}");
+        assert_eq!(run.stdout.contains("score_time_s"), args == ["align", audio, score], "{args:?}");
+        let mut child = program().args(&args).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stderr.take());
+        assert_eq!(child.wait().unwrap().code(), Some(code), "{args:?} without a reader");
+    }
+    assert_eq!(names_in(&out), ["performance.csv", "performance.record.json"]);
 }
 
 #[test]
@@ -291,6 +345,8 @@ fn truths_and_predictions_that_cannot_be_read() {
     assert_refused(
         &agogic([
             "align",
+            "--method",
+            "frames",
             "--soundfont",
             junk.to_str().unwrap(),
             demo.audio.to_str().unwrap(),

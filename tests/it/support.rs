@@ -86,6 +86,16 @@ impl Demo {
         path
     }
 
+    /// A copy of a shipped model in the folder.
+    pub fn copy_of_model(&self, name: &str) -> PathBuf {
+        let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("models").join(name);
+        for extension in ["safetensors", "json"] {
+            let copy = self.path(name).with_extension(extension);
+            std::fs::copy(shipped.with_extension(extension), copy).unwrap();
+        }
+        self.path(name).with_extension("safetensors")
+    }
+
     /// `agogic align` of the demo with further arguments.
     pub fn align<A: AsRef<std::ffi::OsStr>>(&self, more: impl IntoIterator<Item = A>) -> Run {
         program().arg("align").args([&self.audio, &self.score]).args(more).output().unwrap().into()

@@ -97,6 +97,17 @@ fn egui_stays_in_the_window_and_candle_in_the_extractor_and_training() {
     }
 }
 
+/// These macros panic where nobody can read them; `cli` has functions that do not.
+#[test]
+fn nothing_is_printed_past_the_functions_that_survive_it() {
+    for path in source_files().iter().filter(|path| !path.to_string_lossy().ends_with("tests.rs")) {
+        let text = fs::read_to_string(path).unwrap();
+        let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
+        assert!(!code.contains("println!("), "{} prints", path.display());
+        assert!(!code.contains("eprint!(") && !code.contains(" print!("), "{} prints", path.display());
+    }
+}
+
 #[test]
 fn files_stay_readable() {
     for path in source_files() {

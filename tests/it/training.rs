@@ -73,10 +73,10 @@ fn a_trained_model_can_be_shown_listed_used_and_fine_tuned() {
 
     let piece = |name: &str| data.text(&format!("pieces/one/{name}"));
     let (audio, score, truth) = (piece("audio.ogg"), piece("score.mid"), piece("alignment.csv"));
-    let options = ["--refine", "none", "--features", "chroma", "--extractor", &model, "--truth", &truth, "--json"];
+    let options = ["--method", "frames", "--features", "chroma", "--extractor", &model, "--truth", &truth, "--json"];
     let aligned = agogic(["align", &audio, &score].into_iter().chain(options)).ok();
     assert!(aligned.time_err_ms() < 150.0, "{}", aligned.stdout);
-    let wrong = agogic(["align", &audio, &score, "--refine", "none", "--features", "mel", "--extractor", &model]);
+    let wrong = agogic(["align", &audio, &score, "--method", "frames", "--features", "mel", "--extractor", &model]);
     assert!(wrong.code == Some(1) && wrong.stderr.contains("trained on Chroma"), "{}", wrong.stderr);
 
     let pieces = data.text("pieces/one");

@@ -19,6 +19,9 @@ const NEIGHBOURHOOD: usize = 5;
 /// The length of the silence component, relative to a typical frame: frames much quieter than this count as silent.
 const SILENCE_SHARE: f32 = 0.25;
 
+/// A typical frame has at least this share of the loudest one's level.
+const QUIETEST_TYPICAL: f32 = 0.1;
+
 /// Unit vectors at a fixed rate.
 #[derive(Debug, Clone)]
 pub struct CoarseFrames {
@@ -125,7 +128,14 @@ fn normalise(values: &mut [f32], hop_s: f64) -> CoarseFrames {
     let norms: Vec<f32> = values.chunks(DIM).map(|row| norm(&row[..BANDS])).collect();
     let mut sorted = norms.clone();
     sorted.sort_by(f32::total_cmp);
-    let typical = sorted.get(sorted.len() * 7 / 10).copied().unwrap_or(0.0).max(f32::MIN_POSITIVE);
+    let loudest = sorted.last().copied().unwrap_or(0.0);
+    // A recording that is nearly all silence must not have its silence count as typical.
+    let typical = sorted
+        .get(sorted.len() * 7 / 10)
+        .copied()
+        .unwrap_or(0.0)
+        .max(QUIETEST_TYPICAL * loudest)
+        .max(f32::MIN_POSITIVE);
     values.par_chunks_mut(DIM).zip(&norms).for_each(|(row, &level)| {
         // Attacks are brought to the scale of the frame's own spectrum: a soft attack in a soft passage counts as much.
         let attack_scale = ATTACK_WEIGHT * level;
@@ -144,4 +154,21 @@ fn normalise(values: &mut [f32], hop_s: f64) -> CoarseFrames {
 
 fn norm(row: &[f32]) -> f32 {
     row.iter().map(|v| v * v).sum::<f32>().sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn in_a_recording_that_is_nearly_all_silence_every_frame_is_a_unit_vector_and_no_level_is_infinite() {
+        let mut values = vec![0.0; 1000 * BANDS];
+        for frame in 900..950 {
+            values[frame * BANDS + 30 + frame % 20] = 4.0;
+        }
+        let spectrum = LogSpectrum { hop_s: 0.0232, values, tuning_semitones: 0.0 };
+        let coarse = coarse_frames(&spectrum, 4);
+        assert!(coarse.values.chunks(DIM).all(|row| (norm(row) - 1.0).abs() < 1e-5));
+        assert!(coarse.level.iter().all(|level| (0.0..=10.0).contains(level)));
+    }
 }

@@ -84,12 +84,29 @@ pub fn spectrum_in_tuning(ctx: &JobContext, clip: &AudioClip, tuning_semitones: 
     Ok(LogSpectrum { hop_s: samples_to_seconds(HOP, ANALYSIS_RATE), values, tuning_semitones })
 }
 
-/// Compresses magnitudes in place, relative to the 90th percentile of the frames' maxima.
+/// Compresses magnitudes in place, relative to the 90th percentile of the frames' maxima, or to a hundredth of the largest
+/// where nearly all frames are empty.
 pub fn compress(values: &mut [f32]) {
     let mut maxima: Vec<f32> = values.chunks(BANDS).map(|row| row.iter().copied().fold(0.0, f32::max)).collect();
     maxima.sort_by(f32::total_cmp);
-    let reference = maxima.get(maxima.len() * 9 / 10).copied().unwrap_or(0.0).max(f32::MIN_POSITIVE);
+    let loudest = maxima.last().copied().unwrap_or(0.0);
+    let common = maxima.get(maxima.len() * 9 / 10).copied().unwrap_or(0.0);
+    let reference = common.max(0.01 * loudest).max(f32::MIN_POSITIVE);
     for value in values {
         *value = (GAIN * *value / reference).ln_1p();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_few_sounding_frames_among_many_empty_ones_have_finite_levels() {
+        let mut values = vec![0.0; 1000 * BANDS];
+        values[7 * BANDS + 40] = 1.0;
+        compress(&mut values);
+        assert!(values.iter().all(|value| value.is_finite()));
+        assert!(values[7 * BANDS + 40] > 1.0);
     }
 }

@@ -8,7 +8,8 @@ use super::{clock, pitch_name};
 use crate::app::command::Command;
 use crate::app::state::AppState;
 use crate::app::theme::Palette;
-use crate::app::view_model::{Piece, RollSpan, Solution, Support, percent};
+use crate::app::view_model::{Piece, RollSpan, Solution, Support};
+use crate::base::percent::percent;
 
 /// Pitches above and below the music.
 const ROOM: u8 = 2;

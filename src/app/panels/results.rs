@@ -8,7 +8,8 @@ use crate::app::command::Command;
 use crate::app::state::AppState;
 use crate::app::system_dialog::Question;
 use crate::app::theme::{self, Palette};
-use crate::app::view_model::{Doubt, Solution, percent};
+use crate::app::view_model::{Doubt, Solution};
+use crate::base::percent::percent;
 use crate::evaluation::Metrics;
 
 /// Height of a place to check.

@@ -3,6 +3,7 @@
 use super::piece::Piece;
 use super::solution::Reference;
 use crate::align::result::Alignment;
+use crate::base::percent::percent;
 
 /// Below this confidence a note is doubtful.
 const DOUBTFUL_CONFIDENCE: f64 = 0.5;
@@ -117,11 +118,6 @@ fn merged(sorted: Vec<Doubt>) -> Vec<Doubt> {
     places
 }
 
-/// A confidence in whole per cent, rounded down but for rounding errors: only what is certain is 100 %.
-pub fn percent(confidence: f64) -> String {
-    format!("{:.0} %", (100.0 * confidence + 1e-4).floor())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -137,10 +133,5 @@ mod tests {
         let places = merged(vec![doubt(1.0, 0.2), doubt(1.9, 0.7), doubt(2.5, 0.1), doubt(9.0, 0.3)]);
         assert_eq!(places.len(), 2);
         assert_eq!((places[0].start_s, places[0].end_s, places[0].reason.as_str()), (1.0, 2.6, "0.7"));
-    }
-
-    #[test]
-    fn what_is_not_certain_is_not_called_so() {
-        assert_eq!([0.9994, 1.0, 0.987, 0.0].map(percent), ["99 %", "100 %", "98 %", "0 %"]);
     }
 }

@@ -7,7 +7,7 @@ mod piece;
 mod solution;
 mod spectrum;
 
-pub use doubts::{Doubt, percent};
+pub use doubts::Doubt;
 pub use piece::{Piece, PieceParts};
 pub use solution::{Reference, RollSpan, Solution, Support};
 pub use spectrum::{Spectrum, TILE};

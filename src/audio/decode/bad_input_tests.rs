@@ -73,6 +73,41 @@ fn samples_that_are_no_numbers_are_found_with_their_time() {
     }
 }
 
+/// A WAV header (8 bits, mono, 8000 Hz) that promises so many seconds.
+fn header_of(seconds: u32) -> Vec<u8> {
+    let bytes = 8000 * seconds;
+    let mut wav = [&b"RIFF"[..], &(36 + bytes).to_le_bytes(), b"WAVEfmt ", &16u32.to_le_bytes()].concat();
+    for (value, size) in [(1u32, 2), (1, 2), (8000, 4), (8000, 4), (1, 2), (8, 2)] {
+        wav.extend(&value.to_le_bytes()[..size]);
+    }
+    wav.extend(b"data");
+    wav.extend(bytes.to_le_bytes());
+    wav
+}
+
+#[test]
+fn a_recording_that_its_header_calls_too_long_is_refused_before_it_is_decoded() {
+    const NINE_HOURS: u32 = 9 * 3600;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("nine-hours.wav");
+    std::fs::write(&path, header_of(NINE_HOURS)).unwrap();
+    // The rest is a hole in the file, which takes no room.
+    let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+    file.set_len(44 + 8000 * u64::from(NINE_HOURS)).unwrap();
+    let ctx = JobContext::with_progress(|progress| panic!("{} has begun", progress.stage));
+    let error = decode(&ctx, &path).unwrap_err();
+    assert!(matches!(error, Error::Limit { .. }) && error.to_string().contains("8 hours"), "{error}");
+}
+
+/// What records into a pipe writes the header before it knows the length.
+#[test]
+fn a_header_that_promises_more_than_the_file_can_hold_is_not_believed() {
+    let mut wav = header_of(9 * 3600);
+    wav.extend((0..16_000u32).map(|k| (k * 7 % 256) as u8));
+    let decoded = decode_named("piped.wav", wav).unwrap();
+    assert!((decoded.clip.duration_s() - 2.0).abs() < 0.01, "{}", decoded.clip.duration_s());
+}
+
 #[test]
 fn absurd_sample_rates_are_refused() {
     for rate in [0u32, 1, 1_000_001, u32::MAX] {

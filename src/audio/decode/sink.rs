@@ -126,11 +126,7 @@ impl MonoSink {
         }
         stage.resampler.push(mono, &mut self.clip)?;
         if self.clip.len() > LONGEST_HOURS * 3600 * ANALYSIS_RATE as usize {
-            return Err(Error::limit(
-                &self.path,
-                format!("the recording is longer than {LONGEST_HOURS} hours"),
-                "cut it into movements",
-            ));
+            return Err(too_long(&self.path));
         }
         Ok(())
     }
@@ -159,6 +155,15 @@ impl MonoSink {
         self.stage = Some(next);
         Ok(())
     }
+}
+
+/// Refuses a recording whose header says that it is too long.
+pub(super) fn check_length(path: &Path, seconds: f64) -> Result<()> {
+    if seconds > 3600.0 * LONGEST_HOURS as f64 { Err(too_long(path)) } else { Ok(()) }
+}
+
+fn too_long(path: &Path) -> Error {
+    Error::limit(path, format!("the recording is longer than {LONGEST_HOURS} hours"), "cut it into movements")
 }
 
 /// Refuses a sample rate that no recording has.

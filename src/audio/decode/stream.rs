@@ -17,7 +17,7 @@ use super::SourceInfo;
 use super::complaints;
 use super::containment::contained;
 use super::mp4_trim::Mp4Trim;
-use super::sink::{MonoSink, Trim, check_rate};
+use super::sink::{MonoSink, Trim, check_length, check_rate};
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
 
@@ -62,6 +62,7 @@ impl AudioStream {
         if let Some(extension) = path.extension().and_then(|e| e.to_str()) {
             hint.with_extension(extension);
         }
+        let bytes = source.byte_len();
         let stream = MediaSourceStream::new(source, Default::default());
         let format = contained(|| {
             symphonia::default::get_probe().probe(&hint, stream, FormatOptions::default(), MetadataOptions::default())
@@ -79,13 +80,18 @@ impl AudioStream {
         };
         let estimated_s = track.time_base.zip(track.duration).map(|(b, d)| b.calc_duration_saturating(d).as_secs_f64());
         let is_estimate = format.format_info().short_name == "aac" || (is_mpeg_audio(codec) && track.delay.is_none());
+        let promised_s = estimated_s.filter(|_| !is_estimate);
+        if let Some(promised_s) = promised_s {
+            let most_s = uncompressed_s(&*decoder, bytes).unwrap_or(f64::INFINITY);
+            check_length(path, (promised_s - trim.skip_s).min(trim.keep_s.unwrap_or(f64::INFINITY)).min(most_s))?;
+        }
         Ok(Self {
             path: path.to_owned(),
             decoder,
             track_id: track.id,
             time_base: track.time_base,
             trim,
-            promised_s: estimated_s.filter(|_| !is_estimate),
+            promised_s,
             estimated_s,
             format,
         })
@@ -298,6 +304,20 @@ fn trim_of_track(track: &Track, codec: AudioCodecId, rate: u32) -> Trim {
         return Trim::default();
     }
     Trim { skip_s: seconds(track.delay.unwrap_or(unsaid)), keep_s: None }
+}
+
+/// How much uncompressed audio a file of so many bytes can hold at most; none for compressed audio. What records into a pipe
+/// writes the header before it knows the length, and a very large one at that.
+fn uncompressed_s(decoder: &dyn AudioDecoder, bytes: Option<u64>) -> Option<f64> {
+    if !decoder.codec_info().short_name.starts_with("pcm_") {
+        return None;
+    }
+    let params = decoder.codec_params();
+    let bits = params.bits_per_coded_sample.or(params.bits_per_sample).unwrap_or(8);
+    let channels = params.channels.as_ref().map_or(1, |channels| channels.count());
+    let bits_per_s = f64::from(bits) * channels as f64 * f64::from(params.sample_rate?);
+    // A pipe has no length: then the header is not believed.
+    Some(8.0 * bytes.unwrap_or(0) as f64 / bits_per_s)
 }
 
 fn is_mpeg_audio(codec: AudioCodecId) -> bool {

@@ -9,6 +9,7 @@ use super::manifest::Row;
 use crate::align::AlignedFiles;
 use crate::align::settings::Settings;
 use crate::base::error::{Error, Result};
+use crate::base::percent::percent;
 use crate::evaluation::Metrics;
 use crate::export::Format;
 
@@ -77,7 +78,7 @@ impl Record {
 
     pub(super) fn describe(&self) -> String {
         let mut text = if self.resumed { "already done, ".to_owned() } else { String::new() };
-        text.push_str(&format!("confidence {:.0} %", 100.0 * self.confidence));
+        text.push_str(&format!("confidence {}", percent(self.confidence)));
         if let Some(metrics) = &self.metrics {
             text.push_str(&format!(", TimeErr {:.2} ms", metrics.time_err_ms));
         }

@@ -9,6 +9,7 @@ use super::panel::LEFT;
 use super::piano_roll::{Layout, piano_roll};
 use super::raster::text_width;
 use super::theme::{INK, LARGE, MARGIN, MEDIUM, PAGE_WIDTH, SMALL, SOFT_INK};
+use crate::base::percent::percent;
 
 const TITLE_HEIGHT: f64 = 84.0;
 const CURVES_HEIGHT: f64 = 480.0;
@@ -69,7 +70,7 @@ fn titles(drawing: &mut Drawing, input: &ExportInput, width: f64) {
         single_line(&made.recording.name),
         time_label(made.recording.duration_s, 1.0),
         format!("{} notes", input.score.notes.len()),
-        format!("confidence {:.0} %", 100.0 * input.alignment.confidence),
+        format!("confidence {}", percent(input.alignment.confidence)),
     ];
     if let Some(metrics) = input.metrics {
         facts.push(format!("TimeErr {:.1} ms", metrics.time_err_ms));

@@ -44,7 +44,7 @@ pub struct Gru {
 
 impl Gru {
     /// A network with these flat parameters, in the order of [`GruShape::tensors`].
-    pub(crate) fn new(shape: GruShape, parameters: Tensor) -> Self {
+    pub fn new(shape: GruShape, parameters: Tensor) -> Self {
         Self { shape, parameters }
     }
 

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use agogic::align::onsets::OnsetParams;
 use agogic::align::settings::Settings;
-use agogic::align::{Method, Named, Stopwatch, align_by};
+use agogic::align::{Listening, Named, Stopwatch, align_with};
 use agogic::base::job::JobContext;
 use agogic::evaluation::{BeatClock, TimeMap, evaluate, read_ground_truth};
 use agogic::score::Score;
@@ -27,34 +27,31 @@ fn main() -> ExitCode {
 }
 
 fn run(manifests: &[PathBuf]) -> Result<()> {
-    let sets: Vec<Vec<Piece>> = manifests.iter().map(|manifest| read(manifest)).collect::<Result<_>>()?;
+    let sets: Vec<Vec<Vec<f64>>> = manifests.iter().map(|manifest| errors_of(manifest)).collect::<Result<_>>()?;
     let names: Vec<String> =
         manifests.iter().map(|path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned()).collect();
     println!("| left out | {} |", names.join(" | "));
     println!("|---{}|", "|---".repeat(names.len()));
-    for (name, method) in methods() {
-        let errors: Vec<String> =
-            sets.iter().map(|set| Ok(format!("{:.2}", mean_error(set, &method)?))).collect::<Result<_>>()?;
-        println!("| {name} | {} |", errors.join(" | "));
+    for (index, (name, _)) in variants().into_iter().enumerate() {
+        let mean = |set: &Vec<Vec<f64>>| set.iter().map(|errors| errors[index]).sum::<f64>() / set.len() as f64;
+        let cells: Vec<String> = sets.iter().map(|set| format!("{:.2}", mean(set))).collect();
+        println!("| {name} | {} |", cells.join(" | "));
     }
     Ok(())
 }
 
 /// The method as it is, then without each of its parts.
-fn methods() -> Vec<(&'static str, Method)> {
-    let onsets = OnsetParams::default;
-    let with = |onsets: OnsetParams| Method { onsets, ..Method::default() };
+fn variants() -> Vec<(&'static str, OnsetParams)> {
+    let usual = OnsetParams::default;
     vec![
-        ("nothing", Method::default()),
-        ("the learned ear", with(OnsetParams { learned_weight: 0.0, voice_learned: 0.0, ..onsets() })),
-        ("the attack as a whole", with(OnsetParams { attack_weight: 0.0, voice_attack: 0.0, ..onsets() })),
-        ("the neighbours' partials counting against an onset", with(OnsetParams { rival_share: 0.0, ..onsets() })),
-        ("the sound between onsets", with(OnsetParams { segment_weight: 0.0, ..onsets() })),
-        ("the robust edge: tempo penalised quadratically", with(OnsetParams { delta: 1e6, ..onsets() })),
-        ("placing the notes of a chord one by one", with(OnsetParams { spread_s: 0.0, ..onsets() })),
-        ("widening the band, finding lost passages", with(OnsetParams { widenings: 0, ..onsets() })),
-        ("finding lost passages", with(OnsetParams { lost_share: 0.0, ..onsets() })),
-        ("making up for the tuning", Method { compensates_tuning: false, ..Method::default() }),
+        ("nothing", usual()),
+        ("the learned ear", OnsetParams { learned_weight: 0.0, voice_learned: 0.0, ..usual() }),
+        ("the attack as a whole", OnsetParams { attack_weight: 0.0, voice_attack: 0.0, ..usual() }),
+        ("the neighbours' partials counting against an onset", OnsetParams { rival_share: 0.0, ..usual() }),
+        ("the robust edge: tempo penalised quadratically", OnsetParams { delta: 1e6, ..usual() }),
+        ("placing the notes of a chord one by one", OnsetParams { spread_s: 0.0, ..usual() }),
+        ("widening the band, finding lost passages", OnsetParams { widenings: 0, ..usual() }),
+        ("finding lost passages", OnsetParams { lost_share: 0.0, ..usual() }),
     ]
 }
 
@@ -83,18 +80,22 @@ fn read(manifest: &Path) -> Result<Vec<Piece>> {
     Ok(lines.filter(|line| !line.trim().is_empty()).map(piece).collect())
 }
 
-/// Mean TimeErr over the pieces in milliseconds.
-fn mean_error(pieces: &[Piece], method: &Method) -> Result<f64> {
-    let ctx = JobContext::new();
-    let mut sum = 0.0;
-    for piece in pieces {
+/// TimeErr of every piece in milliseconds, one for each variant. A recording is listened to once.
+fn errors_of(manifest: &Path) -> Result<Vec<Vec<f64>>> {
+    let (ctx, settings) = (JobContext::new(), Settings::default());
+    let of_piece = |piece: &Piece| {
         let clip = audio::decode(&ctx, &piece.audio)?.clip;
         let score = Score::read(&piece.score)?;
         let (recording, named) =
             (Named { name: "recording", content: &clip }, Named { name: "score", content: &score });
-        let alignment = align_by(&ctx, recording, named, &Settings::default(), method, &mut Stopwatch::default())?;
+        let mut watch = Stopwatch::default();
+        let listening = Listening::new(&ctx, &clip, &score, &settings.method, &mut watch)?;
         let truth = read_ground_truth(&piece.truth, Some(&BeatClock::of_score(&score)))?;
-        sum += evaluate(&TimeMap::of_alignment(&score, &alignment), &truth).time_err_ms;
-    }
-    Ok(sum / pieces.len().max(1) as f64)
+        let error = |(_, params): (&str, OnsetParams)| {
+            let found = align_with(&ctx, recording, named, &listening, &settings, &params, &mut Stopwatch::default())?;
+            Ok(evaluate(&TimeMap::of_alignment(&score, &found), &truth).time_err_ms)
+        };
+        variants().into_iter().map(error).collect()
+    };
+    read(manifest)?.iter().map(of_piece).collect()
 }

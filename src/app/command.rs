@@ -182,7 +182,7 @@ pub enum Command {
     /// Whether the spectrum is drawn behind the notes.
     ToggleSpectrumBehindNotes,
     /// Show or hide a pane.
-    TogglePane(super::panes::PaneKind),
+    TogglePane(super::ui::panes::PaneKind),
     /// Panes as on the first start.
     ResetLayout,
 }

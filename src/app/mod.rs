@@ -1,48 +1,33 @@
 //! The desktop window, on egui.
 //!
-//! Panels draw `state` and emit `command`s; `update` alone changes the state. Long work runs on named threads
-//! (`worker`, `tasks`) whose events carry the id of their job. All panes share one `time_view`.
+//! Panels (`ui`) draw `state` and emit `command`s; `update` alone changes the state. Long work runs on named threads
+//! (`work`) whose events carry the id of their job. All panes share one `time_view`.
 
 mod command;
-mod compare;
+mod document;
 mod folder;
-#[cfg(test)]
-mod frame_time_tests;
-mod history;
-mod keys;
-mod panels;
-mod panes;
 pub mod picture;
 pub mod playback;
 mod preferences;
-mod recovery;
-mod relink;
-mod section;
-mod session;
-mod shell;
-mod solve;
-mod source;
 mod state;
 mod system_dialog;
-mod tasks;
-mod theme;
 mod time_view;
-mod train_task;
 pub mod tuning;
+mod ui;
 mod update;
-mod view_model;
 mod window;
-mod worker;
+mod work;
 
 use std::path::PathBuf;
 
 use eframe::egui;
 
 pub use command::Command;
-pub use compare::Kept;
-pub use panes::PaneKind;
+pub use document::Document;
+pub use document::kept::Kept;
 pub use preferences::{Preferences, Recent, SideTab, ThemeChoice};
 pub use state::{Afterwards, AppState, Dialog, Notice, Severity};
+pub use ui::panes::PaneKind;
 pub use window::{Window, WindowOptions};
 
 use crate::base::error::{Error, Result};

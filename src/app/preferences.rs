@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use egui_tiles::Tree;
 use serde::{Deserialize, Serialize};
 
+use super::document::source::Sources;
 use super::folder;
-use super::panes::{PaneKind, default_layout};
 use super::playback::OutputDevice;
-use super::source::Sources;
+use super::ui::panes::{PaneKind, default_layout};
 use crate::base::atomic_file::write_bytes_atomically;
 
 /// How many recent pieces are kept.

@@ -1,21 +1,19 @@
 //! Everything that the window shows. Panels read it; `update` alone changes it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::compare::Kept;
-use super::history::{History, Snapshot};
+use super::document::Document;
+use super::document::relink::Reopened;
+use super::document::view_model::{Piece, Reference, Solution};
 use super::picture::PictureOptions;
 use super::playback::{Mix, OutputDevice};
 use super::preferences::Preferences;
-use super::relink::Reopened;
-use super::source::Source;
 use super::system_dialog::Question;
 use super::time_view::TimeView;
 use super::tuning::{Plan, Tuning};
-use super::view_model::{Doubt, Piece, Reference, Solution, Spectrum};
-use crate::align::settings::{Anchor, Settings};
+use crate::align::settings::Settings;
 use crate::base::error::Error;
 use crate::export::Format;
 
@@ -178,6 +176,13 @@ pub struct Transport {
     pub score_ready: bool,
 }
 
+impl Transport {
+    /// At the start of another piece, as fast and as loud as before.
+    pub fn of_new_piece(&self) -> Self {
+        Self { speed: self.speed, mix: self.mix, ..Self::default() }
+    }
+}
+
 impl Default for Transport {
     fn default() -> Self {
         Self {
@@ -196,61 +201,29 @@ impl Default for Transport {
 #[derive(Debug)]
 pub struct AppState {
     /// What is open.
-    pub piece: Option<Arc<Piece>>,
-    /// The recording's spectrum, once it is there.
-    pub spectrum: Option<Arc<Spectrum>>,
-    /// Its alignment: the last good one, also while another is being found.
-    pub solution: Option<Arc<Solution>>,
-    /// What the alignment would be if the onset that is dragged were let go.
-    pub preview: Option<Arc<Solution>>,
-    /// The alignment before the last change.
-    pub ghost: Option<Arc<Solution>>,
-    /// What is compared with.
-    pub reference: Option<Arc<Reference>>,
-    /// Where that came from.
-    pub reference_source: Option<Source>,
-    /// Alignments that were kept to compare.
-    pub kept: Vec<Kept>,
-    /// Stretches of the score, in its seconds, whose alignment the user called right.
-    pub accepted: Vec<(f64, f64)>,
+    pub document: Option<Document>,
+    /// Settings for the first piece; those that follow take over the settings of the piece before.
+    pub first_settings: Settings,
     /// Fine-tuning.
     pub tuning: Tuning,
-    /// How the next alignment is made, with the anchors.
-    pub settings: Settings,
-    /// Undo and redo.
-    pub history: History,
-    /// The one time axis.
-    pub view: TimeView,
     /// What is going on.
     pub work: Option<Work>,
     /// Halves of pairs.
     pub waiting: Waiting,
-    /// An anchor that is being dragged, or was and is being solved.
-    pub moved: Option<Anchor>,
-    /// Whether it is still being dragged.
-    pub dragging: bool,
-    /// The onset that keys act on, in seconds of the score.
-    pub selected: Option<f64>,
     /// Hearing.
     pub transport: Transport,
     /// What there is to tell.
     pub notices: Vec<Notice>,
     /// The dialog that is open.
     pub dialog: Option<Dialog>,
+    /// The file that the dialog would replace, as far as it was looked for.
+    pub would_replace: Option<PathBuf>,
     /// What the system's dialog was asked, and when.
     pub asked: Option<(Question, Instant)>,
     /// What is remembered.
     pub preferences: Preferences,
     /// Devices that sound can go to, as far as they were asked for.
     pub devices: Vec<OutputDevice>,
-    /// Where the session is saved.
-    pub session_path: Option<PathBuf>,
-    /// Counts changes worth saving.
-    pub revision: u64,
-    /// The last change that is saved.
-    pub saved_revision: u64,
-    /// The last change that is safe from a crash.
-    pub kept_revision: u64,
     /// What is done when the session has been saved.
     pub after_saving: Option<Afterwards>,
     /// What a crashed window left.
@@ -265,34 +238,18 @@ impl AppState {
     /// An empty window.
     pub fn new(preferences: Preferences) -> Self {
         Self {
-            piece: None,
-            spectrum: None,
-            solution: None,
-            preview: None,
-            ghost: None,
-            reference: None,
-            reference_source: None,
-            kept: Vec::new(),
-            accepted: Vec::new(),
+            document: None,
+            first_settings: Settings::default(),
             tuning: Tuning::new(Plan::default()),
-            settings: Settings::default(),
-            history: History::default(),
-            view: TimeView::whole(1.0),
             work: None,
             waiting: Waiting::default(),
-            moved: None,
-            dragging: false,
-            selected: None,
             transport: Transport::default(),
             notices: Vec::new(),
             dialog: None,
+            would_replace: None,
             asked: None,
             preferences,
             devices: Vec::new(),
-            session_path: None,
-            revision: 0,
-            saved_revision: 0,
-            kept_revision: 0,
             after_saving: None,
             left_behind: None,
             picture: None,
@@ -300,36 +257,49 @@ impl AppState {
         }
     }
 
-    /// Whether closing would lose something.
-    pub fn is_changed(&self) -> bool {
-        self.revision != self.saved_revision
+    /// The piece that is open.
+    pub fn piece(&self) -> Option<&Arc<Piece>> {
+        self.document.as_ref().map(|document| &document.piece)
     }
 
-    /// Whether the settings are not those of the alignment that is shown.
-    pub fn needs_aligning(&self) -> bool {
-        self.piece.is_some() && self.solution.as_ref().is_none_or(|s| s.alignment.settings != self.settings)
+    /// Its alignment.
+    pub fn solution(&self) -> Option<&Arc<Solution>> {
+        self.document.as_ref().and_then(|document| document.solution.as_ref())
     }
 
-    /// What undo would bring back.
-    pub fn snapshot(&self) -> Snapshot {
-        Snapshot { settings: self.settings.clone(), solution: self.solution.clone(), accepted: self.accepted.clone() }
+    /// What it is compared with.
+    pub fn reference(&self) -> Option<&Arc<Reference>> {
+        self.document.as_ref().and_then(|document| document.reference.as_ref())
     }
 
     /// The alignment as it is, or as it would be while an onset is dragged.
     pub fn shown(&self) -> Option<&Arc<Solution>> {
-        self.preview.as_ref().or(self.solution.as_ref())
+        self.document.as_ref().and_then(Document::shown)
     }
 
-    /// Whether a moment of the score lies in a stretch that the user called right.
-    pub fn is_accepted(&self, score_s: f64) -> bool {
-        self.accepted.iter().any(|(from, to)| (*from..=*to).contains(&score_s))
+    /// How the next alignment is made, with the anchors.
+    pub fn settings(&self) -> &Settings {
+        self.document.as_ref().map_or(&self.first_settings, |document| &document.settings)
     }
 
-    /// The places to look at that the user has not called right.
-    pub fn doubts(&self) -> Vec<&Doubt> {
-        let Some(solution) = &self.solution else { return Vec::new() };
-        let score_s = |doubt: &Doubt| solution.alignment.warp.inverse(0.5 * (doubt.start_s + doubt.end_s));
-        solution.doubts.iter().filter(|doubt| !self.is_accepted(score_s(doubt))).collect()
+    /// The one time axis.
+    pub fn view(&self) -> TimeView {
+        self.document.as_ref().map_or_else(|| TimeView::whole(1.0), |document| document.view)
+    }
+
+    /// Whether an onset is being dragged.
+    pub fn is_dragging(&self) -> bool {
+        self.document.as_ref().is_some_and(|document| document.dragging)
+    }
+
+    /// Whether closing would lose something.
+    pub fn is_changed(&self) -> bool {
+        self.document.as_ref().is_some_and(Document::is_changed)
+    }
+
+    /// Whether the settings are not those of the alignment that is shown.
+    pub fn needs_aligning(&self) -> bool {
+        self.document.as_ref().is_some_and(Document::needs_aligning)
     }
 
     /// Adds a notice, unless it is already there.
@@ -343,21 +313,23 @@ impl AppState {
         self.notices.retain(|notice| notice.severity != Severity::Error);
     }
 
-    /// The performance time of a score time, with the anchor that is being moved.
-    pub fn place_of(&self, score_s: f64) -> Option<f64> {
-        let moved = self.moved.filter(|moved| moved.score_s == score_s).map(|moved| moved.performance_s);
-        moved.or_else(|| self.solution.as_ref().map(|solution| solution.alignment.warp.at(score_s)))
+    /// The name proposed for a new file of the piece.
+    pub fn proposed_name(&self, extension: &str) -> PathBuf {
+        let recording = self.piece().and_then(|piece| piece.sources.recording.path()).map(Path::to_owned);
+        recording.unwrap_or_else(|| std::env::home_dir().unwrap_or_default().join("demo")).with_extension(extension)
+    }
+
+    /// Where the session is saved, or could be.
+    pub fn proposed_session(&self) -> PathBuf {
+        let saved = self.document.as_ref().and_then(|document| document.session_path.clone());
+        saved.unwrap_or_else(|| self.proposed_name("agogic"))
     }
 
     /// The title of the window.
     pub fn title(&self) -> String {
-        let name = match (&self.session_path, &self.piece) {
-            (Some(path), _) => super::source::file_name(path),
-            (None, Some(piece)) => piece.title().to_owned(),
-            (None, None) => return "Agogic".to_owned(),
-        };
-        let changed = if self.is_changed() { " (changed)" } else { "" };
-        format!("{name}{changed} - Agogic")
+        let Some(document) = &self.document else { return "Agogic".to_owned() };
+        let changed = if document.is_changed() { " (changed)" } else { "" };
+        format!("{}{changed} - Agogic", document.name())
     }
 }
 

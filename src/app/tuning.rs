@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::session::Fingerprint;
+use super::document::session::Fingerprint;
 use crate::align::settings::{FeatureKind, Settings};
 use crate::base::atomic_file::write_bytes_atomically;
 use crate::learning::{EpochRecord, Method, PieceFiles, TrainEvent, WarpLoss};
@@ -254,10 +254,10 @@ pub struct Tuning {
     pub outcome: Option<Outcome>,
     /// The settings before the new model was taken into use.
     pub before_use: Option<Settings>,
-    /// Whether an unfinished training of this plan is kept.
-    pub unfinished: bool,
     /// The plan of the training that was begun last.
     pub begun: Option<Plan>,
+    /// Whether that training was interrupted and can go on.
+    pub interrupted: bool,
 }
 
 impl Tuning {
@@ -274,15 +274,39 @@ impl Tuning {
             best_epoch: 0,
             outcome: None,
             before_use: None,
-            unfinished: false,
             begun: None,
+            interrupted: false,
         }
     }
 
-    /// Whether training would go on with what was begun: the number of epochs may change, nothing else.
-    pub fn would_go_on(&self, folder: &Path) -> bool {
+    /// Fine-tuning as it was left, with the plan and trainings in `folder`.
+    pub fn recall(folder: &Path) -> Self {
+        let plan = Plan::read(folder);
+        let (begun, interrupted) = (Some(plan.clone()), plan.is_unfinished(folder));
+        Self { begun, interrupted, ..Self::new(plan) }
+    }
+
+    /// Keeps the plan in `folder` for the next start.
+    pub fn remember(&self, folder: &Path) {
+        let mut plan = self.plan.clone();
+        if plan == Plan::default() {
+            return;
+        }
+        if plan.is_unfinished(folder) && !self.is_begun() {
+            plan.take_free_name(folder);
+        }
+        plan.write(folder);
+    }
+
+    /// Whether the plan is that of the training begun last: the number of epochs may change, nothing else.
+    fn is_begun(&self) -> bool {
         let same = |begun: &Plan| Plan { epochs: self.plan.epochs, ..begun.clone() } == self.plan;
-        self.begun.as_ref().is_some_and(same) && self.plan.is_unfinished(folder)
+        self.begun.as_ref().is_some_and(same)
+    }
+
+    /// Whether training would go on with what was begun.
+    pub fn would_go_on(&self) -> bool {
+        self.interrupted && self.is_begun()
     }
 
     /// Takes in what the training tells.
@@ -350,13 +374,15 @@ mod tests {
         std::fs::write(plan.output(folder.path()), "weights").unwrap();
         plan.take_free_name(folder.path());
         assert_eq!(plan.name, "mymodel-2");
-        let mut tuning = Tuning::new(plan.clone());
         std::fs::write(folder.path().join("mymodel-2.checkpoint"), "half").unwrap();
-        assert!(!tuning.would_go_on(folder.path()), "it is another training's");
-        tuning.begun = Some(Plan { epochs: 77, ..plan.clone() });
-        assert!(tuning.would_go_on(folder.path()));
+        Plan { epochs: 77, ..plan.clone() }.write(folder.path());
+        let mut tuning = Tuning::recall(folder.path());
+        tuning.plan.epochs = 78;
+        assert!(tuning.would_go_on(), "more epochs are the same training");
         tuning.plan.learning_rate = 0.01;
-        assert!(!tuning.would_go_on(folder.path()));
+        assert!(!tuning.would_go_on(), "it is another training's");
+        tuning.remember(folder.path());
+        assert_eq!(Plan::read(folder.path()).name, "mymodel-2-2");
         plan.add(piece("a", "1"));
         plan.write(folder.path());
         assert_eq!(Plan::read(folder.path()), plan);

@@ -7,15 +7,16 @@ use std::time::{Duration, Instant};
 use eframe::egui::{self, Ui};
 
 use super::command::Command;
+use super::document::recovery;
 use super::picture::{self, Drawing, PictureOptions};
 use super::playback::{Output, Player};
 use super::preferences::{Preferences, ThemeChoice};
-use super::recovery;
 use super::state::{AppState, Severity, TOLD_FOR};
-use super::theme;
+use super::tuning::Tuning;
+use super::ui::theme;
+use super::ui::{keys, panels, shell};
 use super::update::{self, Services};
-use super::worker::Worker;
-use super::{keys, panels, shell};
+use super::work::worker::Worker;
 
 /// How often unsaved changes are made safe from a crash.
 const AUTOSAVE_EVERY: Duration = Duration::from_secs(15);
@@ -56,11 +57,10 @@ impl Window {
             player,
             user_folder: options.user_folder,
             recovery: found.slot,
-            listening: None,
             training: Arc::default(),
             opening: None,
         };
-        state.tuning = update::recall_plan(&services);
+        state.tuning = Tuning::recall(&services.models_folder());
         Self {
             state,
             services,
@@ -101,12 +101,18 @@ impl Window {
 
     /// Makes unsaved changes safe from a crash at once.
     pub fn autosave_now(&mut self) {
-        update::autosave(&mut self.state, &mut self.services);
+        update::autosave(&self.state, &mut self.services);
     }
 
-    /// To be called once when the window closes.
+    /// To be called once when the window closes: preferences are written, nothing is left to recover.
     pub fn settle_before_exit(&mut self) {
-        update::settle_before_exit(&self.state, &self.services);
+        if let Some(folder) = &self.services.user_folder {
+            self.state.preferences.write(folder);
+            self.state.tuning.remember(&self.services.models_folder());
+        }
+        if let Some(recovery) = &self.services.recovery {
+            recovery.clear();
+        }
     }
 
     fn before_painting(&mut self, ctx: &egui::Context) {
@@ -132,7 +138,7 @@ impl Window {
         }
         if self.last_autosave.elapsed() > AUTOSAVE_EVERY {
             self.last_autosave = Instant::now();
-            update::autosave(&mut self.state, &mut self.services);
+            update::autosave(&self.state, &mut self.services);
         }
         if self.state.is_changed() {
             ctx.request_repaint_after(AUTOSAVE_EVERY);

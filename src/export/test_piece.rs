@@ -92,14 +92,16 @@ pub fn alignment_of(score: &Score, score_s: Vec<f64>, performance_s: Vec<f64>) -
         tempo,
         warp,
         confidence: 0.87,
+        match_confidence: 0.9,
         warnings: vec!["a made-up\nwarning".to_owned()],
         settings: Settings { anchors: vec![Anchor { score_s: 0.7, performance_s: 1.65 }], ..Settings::default() },
         provenance: Provenance {
             program: "agogic 0.1.0".to_owned(),
             recording: MediaInfo { name: "recording.flac".to_owned(), duration_s },
             score: MediaInfo { name: "score.mid".to_owned(), duration_s: score.end_s() },
-            soundfont: "built-in piano".to_owned(),
+            ear: None,
             extractor: None,
+            soundfont: Some("built-in piano".to_owned()),
         },
         search: None,
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use zip::ZipArchive;
 
 use super::pickle::{self, Pickle, Value};
-use super::weights::NamedArrays;
+use super::model_file::NamedArrays;
 use crate::base::error::{Error, Result};
 
 const REMEDY: &str = "save the checkpoint again with torch.save, or convert it to safetensors";

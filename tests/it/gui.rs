@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use agogic::align::settings::{Anchor, Settings};
+use agogic::align::settings::{Anchor, FrameMethod, Method, Settings};
 use agogic::app::playback::{SimulatedClock, SimulatedOutput};
-use agogic::app::{AppState, Command, Dialog, PaneKind, Severity, ThemeChoice, Window, WindowOptions};
+use agogic::app::{AppState, Command, Dialog, Document, PaneKind, Severity, ThemeChoice, Window, WindowOptions};
 use agogic::export::Format;
 use eframe::egui::accesskit::Role;
 use eframe::egui::{self, Key, Modifiers, pos2, vec2};
@@ -66,12 +66,12 @@ impl Bench {
     }
 
     fn wait_until_aligned(&mut self) {
-        self.wait("aligning", |state| state.solution.is_some() && state.work.is_none());
+        self.wait("aligning", |state| state.solution().is_some() && state.work.is_none());
     }
 
     fn onset(&self, index: usize) -> (f64, f64) {
         self.read(|state| {
-            let onset = state.solution.as_ref().unwrap().onsets[index];
+            let onset = state.solution().unwrap().onsets[index];
             (onset.score_s, onset.performance_s)
         })
     }
@@ -79,12 +79,25 @@ impl Bench {
     /// Where a time is drawn in a pane.
     fn place(&self, pane: &str, time_s: f64) -> egui::Pos2 {
         let rect = self.harness.get_by_label_contains(pane).rect();
-        let share = self.read(|state| state.view.share_of(time_s)) as f32;
+        let share = self.read(|state| state.view().share_of(time_s)) as f32;
         pos2(rect.left() + share * rect.width(), rect.center().y)
     }
 
     fn close(self) {
         self.harness.state().borrow_mut().as_mut().unwrap().settle_before_exit();
+    }
+}
+
+/// What is open, where something must be.
+fn open(state: &AppState) -> &Document {
+    state.document.as_ref().unwrap()
+}
+
+/// The extractor that the settings name.
+fn extractor(state: &AppState) -> Option<String> {
+    match &state.settings().method {
+        Method::Frames(frames) => frames.extractor.clone(),
+        Method::Onsets(_) => None,
     }
 }
 
@@ -108,7 +121,7 @@ fn starts_on_the_demo_and_aligns_it_well() {
     bench.wait_until_aligned();
     bench.harness.get_by_label("Result");
     bench.harness.get_by_label_contains("Against ground truth of the demo");
-    let metrics = bench.read(|state| state.solution.as_ref().unwrap().metrics.unwrap());
+    let metrics = bench.read(|state| state.solution().unwrap().metrics.unwrap());
     assert!(metrics.time_err_ms < 40.0, "{metrics:?}");
     assert!(!bench.read(AppState::is_changed), "a demo that was only looked at is not worth saving");
 }
@@ -150,7 +163,7 @@ fn a_bad_file_is_named_in_a_sentence_and_the_old_piece_stays() {
             let notice = state.notices.iter().find(|notice| notice.severity == Severity::Error).unwrap();
             assert!(notice.text.contains("noise.wav") || notice.text.contains("empty.mid"), "{}", notice.text);
             assert!(notice.details.is_some());
-            assert!(state.solution.is_some() && state.work.is_none(), "the demo is still there");
+            assert!(state.solution().is_some() && state.work.is_none(), "the demo is still there");
         });
         bench.harness.get_by_label("Close").click();
         bench.harness.run();
@@ -170,16 +183,16 @@ fn halves_of_a_pair_wait_for_each_other() {
     let mut bench = Bench::new(folder.path(), Vec::new());
     bench.wait_until_aligned();
     bench.apply(Command::Open(vec![audio]));
-    assert!(bench.read(|state| state.notices.iter().any(|n| n.text.contains("waits for its score"))));
+    bench.wait("the hint", |state| state.notices.iter().any(|n| n.text.contains("waits for its score")));
     bench.apply(Command::Open(vec![score]));
     bench.wait("the pair", |state| {
-        state.piece.as_ref().is_some_and(|piece| piece.recording_name == "performance.ogg") && state.solution.is_some()
+        state.piece().is_some_and(|piece| piece.recording_name == "performance.ogg") && state.solution().is_some()
     });
-    assert!(bench.read(|state| state.reference.is_none() && state.preferences.recent.len() == 1));
+    assert!(bench.read(|state| state.reference().is_none() && state.preferences.recent.len() == 1));
     bench.apply(Command::OpenReference(truth));
-    bench.wait("the comparison", |state| state.solution.as_ref().is_some_and(|s| s.metrics.is_some()));
+    bench.wait("the comparison", |state| state.solution().is_some_and(|s| s.metrics.is_some()));
     bench.apply(Command::ForgetReference);
-    bench.wait("the end of the comparison", |state| state.reference.is_none());
+    bench.wait("the end of the comparison", |state| state.reference().is_none());
 }
 
 #[test]
@@ -192,12 +205,12 @@ fn cancel_stops_the_work_and_keeps_the_result() {
     bench.harness.get_by_label("Cancel").click();
     bench.harness.run_ok();
     bench.read(|state| {
-        assert!(state.work.is_none() && state.solution.is_some());
+        assert!(state.work.is_none() && state.solution().is_some());
         assert!(state.notices.iter().any(|notice| notice.text.starts_with("Cancelled")));
     });
     std::thread::sleep(Duration::from_millis(300));
     bench.harness.run_ok();
-    assert!(bench.read(|state| state.ghost.is_none()), "the cancelled alignment must not come in late");
+    assert!(bench.read(|state| open(state).ghost.is_none()), "the cancelled alignment must not come in late");
 }
 
 #[test]
@@ -216,20 +229,20 @@ fn a_dragged_onset_becomes_an_anchor_that_is_kept_and_undone() {
         bench.harness.hover_at(from + share * (to - from));
         bench.harness.step();
     }
-    assert!(bench.read(|state| state.dragging), "the onset is held");
+    assert!(bench.read(|state| open(state).dragging), "the onset is held");
     bench.harness.drop_at(to);
     bench.harness.step();
-    bench.wait("solving", |state| state.work.is_none() && state.moved.is_none());
-    let anchors = bench.read(|state| state.settings.anchors.clone());
+    bench.wait("solving", |state| state.work.is_none() && open(state).moved.is_none());
+    let anchors = bench.read(|state| state.settings().anchors.clone());
     assert_eq!(anchors.len(), 1);
     assert!((anchors[0].score_s - score_s).abs() < 1e-9, "{anchors:?} against {score_s}");
     assert!((anchors[0].performance_s - before - 0.15).abs() < 0.02, "{anchors:?} against {before}");
     let after = bench.onset(60).1;
     assert!((after - anchors[0].performance_s).abs() < 0.03, "{after} against {anchors:?}");
-    assert!(bench.read(|state| state.is_changed() && state.ghost.is_some()));
+    assert!(bench.read(|state| state.is_changed() && open(state).ghost.is_some()));
     bench.harness.key_press_modifiers(Modifiers::COMMAND, Key::Z);
     bench.harness.run_ok();
-    assert!(bench.read(|state| state.settings.anchors.is_empty() && state.work.is_none()));
+    assert!(bench.read(|state| state.settings().anchors.is_empty() && state.work.is_none()));
     assert_eq!(bench.onset(60).1, before);
     bench.harness.key_press_modifiers(Modifiers::COMMAND | Modifiers::SHIFT, Key::Z);
     bench.harness.run_ok();
@@ -243,16 +256,16 @@ fn keys_nudge_and_free_the_selected_onset() {
     bench.wait_until_aligned();
     bench.harness.key_press(Key::PageDown);
     bench.harness.run_ok();
-    let selected = bench.read(|state| state.selected.unwrap());
-    let before = bench.read(|state| state.place_of(selected).unwrap());
+    let selected = bench.read(|state| open(state).selected.unwrap());
+    let before = bench.read(|state| open(state).place_of(selected).unwrap());
     bench.harness.key_press_modifiers(Modifiers::SHIFT, Key::Period);
     bench.harness.step();
-    let anchor = bench.read(|state| state.settings.anchors[0]);
+    let anchor = bench.read(|state| state.settings().anchors[0]);
     assert!((anchor.performance_s - before - 0.005).abs() < 1e-9);
     bench.wait("solving", |state| state.work.is_none());
     bench.harness.key_press(Key::Delete);
     bench.harness.step();
-    assert!(bench.read(|state| state.settings.anchors.is_empty()));
+    assert!(bench.read(|state| state.settings().anchors.is_empty()));
     bench.wait("solving", |state| state.work.is_none());
 }
 
@@ -290,7 +303,7 @@ fn a_session_is_saved_and_comes_back_as_it_was() {
     let path = folder.path().join("piece.agogic");
     bench.apply(Command::SaveSessionAs(path.clone()));
     bench.wait("saving", |state| !state.is_changed());
-    let onsets = bench.read(|state| state.solution.as_ref().unwrap().onsets.clone());
+    let onsets = bench.read(|state| state.solution().unwrap().onsets.clone());
     bench.apply(Command::Quit);
     assert!(bench.read(|state| state.quit));
     bench.close();
@@ -298,9 +311,9 @@ fn a_session_is_saved_and_comes_back_as_it_was() {
     let mut again = Bench::new(folder.path(), vec![path.clone()]);
     again.wait_until_aligned();
     again.read(|state| {
-        assert_eq!(state.solution.as_ref().unwrap().onsets, onsets);
-        assert_eq!(state.settings.anchors.len(), 1);
-        assert_eq!(state.session_path.as_deref(), Some(path.as_path()));
+        assert_eq!(state.solution().unwrap().onsets, onsets);
+        assert_eq!(state.settings().anchors.len(), 1);
+        assert_eq!(open(state).session_path.as_deref(), Some(path.as_path()));
         assert!(!state.is_changed() && state.left_behind.is_none());
     });
 }
@@ -316,14 +329,14 @@ fn work_of_a_crashed_window_is_recovered() {
     bench.apply(Command::PlaceAnchor(Anchor { score_s, performance_s: performance_s + 0.02 }));
     bench.wait("solving", |state| state.work.is_none());
     bench.harness.state().borrow_mut().as_mut().unwrap().autosave_now();
-    bench.wait("keeping", |state| state.kept_revision == state.revision);
+    bench.wait("keeping", |state| open(state).kept_revision == open(state).revision);
     // Not closed: as good as a crash.
     drop(bench);
 
     let mut again = Bench::new(folder.path(), Vec::new());
     again.wait_until_aligned();
     again.harness.get_by_label("Recover it").click();
-    again.wait("recovering", |state| state.settings.anchors.len() == 1 && state.solution.is_some());
+    again.wait("recovering", |state| state.settings().anchors.len() == 1 && state.solution().is_some());
     assert!(again.read(AppState::is_changed), "recovered work is not saved yet");
 }
 
@@ -332,7 +345,10 @@ fn settings_wait_for_the_button_and_panes_and_themes_are_remembered() {
     let folder = folder();
     let mut bench = Bench::new(folder.path(), Vec::new());
     bench.wait_until_aligned();
-    bench.apply(Command::SetSettings(Settings { subsequence: true, ..Settings::default() }));
+    bench.apply(Command::SetSettings(Settings {
+        method: Method::Frames(FrameMethod::default()),
+        ..Settings::default()
+    }));
     assert!(bench.read(AppState::needs_aligning));
     bench.harness.get_by_label("Align again").click();
     bench.wait("aligning", |state| !state.needs_aligning() && state.work.is_none());

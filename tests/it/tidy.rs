@@ -109,6 +109,23 @@ fn nothing_is_printed_past_the_functions_that_survive_it() {
 }
 
 #[test]
+fn the_window_leaves_files_to_its_workers() {
+    let words = ["std::fs", "File::", ".exists()", ".is_file()", ".is_dir()", "canonicalize", "metadata("];
+    let readers =
+        ["role_of", "open_model", "find_pieces", "Fingerprint", "Preferences::read", "write_bytes_atomically"];
+    let app = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/app");
+    for path in
+        source_files().iter().filter(|path| ["update", "ui"].iter().any(|part| path.starts_with(app.join(part))))
+    {
+        let text = fs::read_to_string(path).unwrap();
+        let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
+        for word in words.iter().chain(&readers) {
+            assert!(!code.contains(word), "{} contains {word}: let a task do it", path.display());
+        }
+    }
+}
+
+#[test]
 fn files_stay_readable() {
     for path in source_files() {
         let lines = fs::read_to_string(&path).unwrap().lines().count();

@@ -30,7 +30,7 @@ fn aligned(written: &Score, played: &Score) -> crate::align::result::Alignment {
     let ctx = JobContext::new();
     let clip = synthesise_mapped(&ctx, played, &SynthParams::default(), &performed).unwrap();
     let (recording, score) = (Named { name: "clip", content: &clip }, Named { name: "score", content: written });
-    align(&ctx, recording, score, &Settings::default(), &mut Stopwatch::default()).unwrap()
+    align(&ctx, recording, score, &Settings::default(), &mut Stopwatch::default()).unwrap().0
 }
 
 #[test]

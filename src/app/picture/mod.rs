@@ -10,9 +10,9 @@ use std::path::PathBuf;
 use eframe::egui::{self, ClippedPrimitive, Context, Rect, Ui, pos2, vec2};
 use egui_tiles::{Tiles, Tree};
 
-use super::panes::{self, PaneKind};
 use super::state::AppState;
-use super::{panels, shell, theme};
+use super::ui::panes::{self, PaneKind};
+use super::ui::{panels, shell, theme};
 use crate::base::error::Result;
 
 pub use raster::{Pixels, Textures};
@@ -107,7 +107,7 @@ impl PictureOptions {
     /// The panes as they are on the screen.
     pub fn first(state: &AppState) -> Self {
         let area = PictureArea::Panes;
-        let path = super::update::proposed_name(state, "png");
+        let path = state.proposed_name("png");
         Self { area, format: PictureFormat::Png, size: area.size_on_screen(state), detail: 2, path }
     }
 }

@@ -9,7 +9,7 @@ use eframe::egui::{Color32, ColorImage, FontFamily, Mesh, Pos2, Rect, Stroke, ve
 
 use super::png::rgba_png;
 use super::raster::Textures;
-use crate::app::theme;
+use crate::app::ui::theme;
 use crate::base::error::Result;
 
 /// Draws shapes whose places are in points of a window at `zoom`.

@@ -4,19 +4,19 @@ use crate::app::state::{AppState, Notice};
 
 /// The marked stretch, or what is visible, is right, or no longer said to be.
 pub(super) fn accept(state: &mut AppState, right: bool) {
-    let Some(solution) = &state.solution else { return };
-    let (from, to) = state.transport.marked.unwrap_or((state.view.start_s, state.view.end_s()));
+    let Some(document) = &mut state.document else { return };
+    let Some(solution) = &document.solution else { return };
+    let (from, to) = state.transport.marked.unwrap_or((document.view.start_s, document.view.end_s()));
     let onsets = solution.onsets_between(from, to);
     let (Some(first), Some(last)) = (onsets.first(), onsets.last()) else { return };
     let stretch = (first.score_s, last.score_s);
-    let accepted = if right { joined(&state.accepted, stretch) } else { without(&state.accepted, stretch) };
-    if accepted == state.accepted {
+    let accepted = if right { joined(&document.accepted, stretch) } else { without(&document.accepted, stretch) };
+    if accepted == document.accepted {
         return;
     }
     let count = onsets.len();
-    state.history.record(state.snapshot(), if right { "acceptance of a passage" } else { "doubt about a passage" });
-    state.accepted = accepted;
-    state.revision += 1;
+    document.record(if right { "acceptance of a passage" } else { "doubt about a passage" });
+    document.accepted = accepted;
     let words = if right { "are called right: they can be learned from" } else { "are no longer called right" };
     state.tell(Notice::info(format!("{count} onsets {words}.")));
 }

@@ -1,16 +1,18 @@
 //! What workers tell.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use super::files::{self, Opening};
-use super::{Services, compare, correct, play, relink, tune};
+use super::{Services, compare, correct, files, play, relink, tune, with_document};
+use crate::align::settings::Method;
 use crate::app::command::Command;
-use crate::app::source::file_name;
-use crate::app::state::{AppState, Dialog, Notice};
+use crate::app::document::source::file_name;
+use crate::app::document::view_model::{Piece, Reference, Solution};
+use crate::app::document::{Document, Heard, Opening};
+use crate::app::state::{AppState, Dialog, Notice, Waiting};
 use crate::app::system_dialog::Question;
-use crate::app::tasks::Task;
-use crate::app::time_view::TimeView;
-use crate::app::worker::{Event, Slot};
+use crate::app::work::tasks::Task;
+use crate::app::work::worker::{Event, Slot};
 use crate::base::error::Error;
 
 /// Nobody closes a dialog faster than this: it was never shown.
@@ -34,105 +36,98 @@ fn take_in_one(state: &mut AppState, services: &mut Services, slot: Slot, event:
         }
         Event::Reopened(reopened) => relink::reopened(state, services, reopened),
         Event::Devices(devices) => state.devices = devices,
-        Event::Opened { piece, reference } => {
-            if state.transport.playing {
-                super::apply(state, services, Command::TogglePlay);
-            }
-            let opening = services.opening.take().unwrap_or_else(|| Opening::plain(&state.settings));
-            state.view = opening.view.unwrap_or_else(|| TimeView::whole(piece.duration_s()));
-            if let Some(damage) = &piece.damage {
-                state.tell(Notice::warning(format!("{}: {damage}", piece.recording_name)));
-            }
-            state.transport = crate::app::state::Transport {
-                speed: state.transport.speed,
-                mix: state.transport.mix,
-                ..Default::default()
-            };
-            state.settings = opening.settings;
-            state.session_path = opening.session_path;
-            state.history = crate::app::history::History::default();
-            state.waiting = crate::app::state::Waiting::default();
-            state.revision += 1;
-            state.saved_revision = if opening.changed { state.revision - 1 } else { state.revision };
-            state.kept_revision = state.saved_revision;
-            services.worker.cancel(Slot::Spectrum);
-            state.spectrum = None;
-            services.listening = None;
-            services.worker.cancel(Slot::Drag);
-            (state.solution, state.ghost, state.moved, state.selected) = (None, None, None, None);
-            (state.preview, state.dragging) = (None, false);
-            // Another recording of the same score: what was kept of the first can still be compared, beat by beat.
-            let same_score = state.piece.as_ref().is_some_and(|before| before.score.notes == piece.score.notes);
-            if !same_score || !opening.kept.is_empty() {
-                state.kept = opening.kept;
-            }
-            state.accepted = opening.accepted;
-            state.reference = reference;
-            state.reference_source = piece.sources.reference.clone();
-            state.piece = Some(piece);
-            play::new_solution(state, services);
-            services.player.seek(0.0);
-            play::mark(state, services, None);
-            if let Some(work) = &mut state.work {
-                work.title = "Aligning".to_owned();
-            }
-        }
-        Event::Solved(solution) => {
-            state.work = None;
-            for warning in &solution.alignment.warnings {
-                let mut letters = warning.chars();
-                let text: String =
-                    letters.next().map(char::to_uppercase).into_iter().flatten().chain(letters).collect();
-                state.tell(Notice::warning(format!("{text}.")));
-            }
-            state.ghost = state.solution.replace(solution);
-            if !state.dragging {
-                (state.moved, state.preview) = (None, None);
-            }
-            compare::measure(state);
-            play::new_solution(state, services);
-            // After the alignment, which is wanted first.
-            if let (None, Some(piece)) = (&state.spectrum, &state.piece)
-                && !services.worker.is_busy(Slot::Spectrum)
-            {
-                services.worker.start(Task::Spectrum(std::sync::Arc::clone(piece)));
-            }
-        }
+        Event::Opened { piece, reference } => opened(state, services, piece, reference),
+        Event::Solved { solution, heard } => solved(state, services, solution, heard),
         Event::Compared { source, reference, solution } => {
+            let Some(document) = &mut state.document else { return };
+            document.reference_source = source;
+            document.reference.clone_from(&reference);
+            document.solution = Some(solution);
+            document.revision += 1;
+            compare::measure(document);
             state.work = None;
-            if let Some(reference) = &reference {
+            if let Some(reference) = reference {
                 state.tell(Notice::info(format!("Comparing with {}.", reference.name)));
             }
-            state.reference = reference;
-            state.solution = Some(solution);
-            state.reference_source = source;
-            state.revision += 1;
-            compare::measure(state);
         }
         Event::Previewed(solution) => correct::previewed(state, services, solution),
-        Event::Listened(listening) => services.listening = Some(listening),
+        Event::Listened(heard) => with_document(state, |document| document.heard = Some(heard)),
+        Event::Classified(files) => files::classified(state, services, files),
+        Event::LookedFor(found) => state.would_replace = found,
+        Event::Forgotten => {}
+        Event::Labelled { pieces, from_files } => tune::labelled(state, pieces, from_files),
+        Event::ModelOpened { model, card, purpose } => tune::model_opened(state, services, model, &card, purpose),
+        Event::TrainingNamed(name) => tune::named(state, name),
+        Event::TrainingKept(interrupted) => state.tuning.interrupted = interrupted,
         Event::Training(event) => state.tuning.take_in(event),
         Event::Trained(outcome) => tune::trained(state, *outcome),
-        Event::Spectrum(spectrum) => state.spectrum = Some(spectrum),
         Event::Sound(clip) => play::score_sounds(state, services, clip),
         Event::Written(path) => state.tell(Notice::info(format!("Wrote {}.", path.display()))),
         Event::Saved { path, revision } => files::saved(state, services, path, revision),
-        Event::Kept(revision) => state.kept_revision = revision,
+        Event::Kept(revision) => with_document(state, |document| document.kept_revision = revision),
         Event::Picked(paths) => picked(state, services, paths),
         Event::Failed(error) => failed(state, services, slot, &error),
     }
+}
+
+/// Another piece takes the place of what was open, and work on that ends.
+fn opened(state: &mut AppState, services: &mut Services, piece: Arc<Piece>, reference: Option<Arc<Reference>>) {
+    if state.transport.playing {
+        play::toggle(state, services);
+    }
+    for slot in [Slot::Listen, Slot::Drag, Slot::Save, Slot::Keep] {
+        services.worker.cancel(slot);
+    }
+    if let Some(damage) = &piece.damage {
+        state.tell(Notice::warning(format!("{}: {damage}", piece.recording_name)));
+    }
+    let opening = services.opening.take().unwrap_or_else(|| Opening::plain(state.settings()));
+    state.document = Some(Document::new(piece, reference, opening, state.document.take()));
+    state.transport = state.transport.of_new_piece();
+    state.waiting = Waiting::default();
+    state.after_saving = None;
+    play::new_solution(state, services);
+    services.player.seek(0.0);
+    play::mark(state, services, None);
+    if let Some(work) = &mut state.work {
+        work.title = "Aligning".to_owned();
+    }
+}
+
+fn solved(state: &mut AppState, services: &mut Services, solution: Arc<Solution>, heard: Option<Heard>) {
+    state.work = None;
+    for warning in &solution.alignment.warnings {
+        let mut letters = warning.chars();
+        let text: String = letters.next().map(char::to_uppercase).into_iter().flatten().chain(letters).collect();
+        state.tell(Notice::warning(format!("{text}.")));
+    }
+    let Some(document) = &mut state.document else { return };
+    document.ghost = document.solution.replace(solution);
+    if !document.dragging {
+        (document.moved, document.preview) = (None, None);
+    }
+    compare::measure(document);
+    if heard.is_some() {
+        document.heard = heard;
+    }
+    // An alignment that was stored was not listened for.
+    if document.heard.is_none() && !services.worker.is_busy(Slot::Listen) {
+        let (piece, method) = (Arc::clone(&document.piece), document.settings.method.clone());
+        services.worker.start(Task::Listen { piece, method });
+    }
+    play::new_solution(state, services);
 }
 
 fn failed(state: &mut AppState, services: &mut Services, slot: Slot, error: &Error) {
     match slot {
         Slot::Align => {
             state.work = None;
-            (state.moved, state.preview) = (None, None);
+            with_document(state, |document| (document.moved, document.preview) = (None, None));
             services.opening = None;
         }
         // What the drag would have brought is found out when it ends.
         Slot::Drag => return,
-        Slot::Train => tune::ended(state, services),
+        Slot::Train => tune::ended(state),
         Slot::Save => state.after_saving = None,
         _ => {}
     }
@@ -157,12 +152,16 @@ fn picked(state: &mut AppState, services: &mut Services, paths: Vec<std::path::P
         Question::OpenReference => super::apply(state, services, Command::OpenReference(first)),
         Question::SaveSession(_) => super::apply(state, services, Command::SaveSessionAs(first)),
         Question::OpenSoundFont => {
-            let settings = crate::align::settings::Settings { soundfont: Some(first), ..state.settings.clone() };
-            super::apply(state, services, Command::SetSettings(settings));
+            let mut settings = state.settings().clone();
+            if let Method::Frames(frames) = &mut settings.method {
+                frames.soundfont = Some(first);
+                correct::set_settings(state, settings);
+            }
         }
         Question::Picture(_) => {
-            if let Some(Dialog::Picture(options)) = &mut state.dialog {
+            if let Some(Dialog::Picture(mut options)) = state.dialog.clone() {
                 options.path = first;
+                files::show(state, services, Dialog::Picture(options));
             }
         }
         Question::Missing(_) => super::apply(state, services, Command::Relink { file: first, confirmed: false }),
@@ -174,8 +173,8 @@ fn picked(state: &mut AppState, services: &mut Services, paths: Vec<std::path::P
             super::apply(state, services, Command::AddLabelled(paths));
         }
         Question::Export(_) => {
-            if let Some(Dialog::Export { path, .. }) = &mut state.dialog {
-                *path = first.display().to_string();
+            if let Some(Dialog::Export { format, .. }) = state.dialog {
+                files::show(state, services, Dialog::Export { format, path: first.display().to_string() });
             } else {
                 state.tell(Notice::warning(format!("{} was not written: the dialog is closed.", file_name(&first))));
             }

@@ -2,41 +2,27 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Services, relink, tune};
+use super::{Services, relink, tune, with_document};
 use crate::align::result::Alignment;
-use crate::align::settings::Settings;
-use crate::app::compare::Kept;
+use crate::app::document::Opening;
+use crate::app::document::source::{FileRole, Source, Sources, file_name};
 use crate::app::preferences::Recent;
-use crate::app::session::{KeptAlignment, Session};
-use crate::app::source::{FileRole, Source, Sources, file_name, role_of};
 use crate::app::state::{Afterwards, AppState, Dialog, Notice, Waiting, Work};
-use crate::app::tasks::{CompareWith, Task};
-use crate::app::time_view::TimeView;
+use crate::app::work::tasks::{CompareWith, Task};
+use crate::app::work::worker::Slot;
 use crate::export::Format;
 
-/// What becomes of the window when files that are being opened have been read.
-#[derive(Debug)]
-pub struct Opening {
-    /// The settings, with the anchors of a session.
-    pub settings: Settings,
-    /// What to show.
-    pub view: Option<TimeView>,
-    /// Alignments that were kept.
-    pub kept: Vec<Kept>,
-    /// Stretches that were called right.
-    pub accepted: Vec<(f64, f64)>,
-    /// Where the session is saved.
-    pub session_path: Option<PathBuf>,
-    /// Whether it holds changes that are not saved.
-    pub changed: bool,
-}
-
-impl Opening {
-    /// New files with the settings as they are; anchors belong to the old files.
-    pub fn plain(settings: &Settings) -> Self {
-        let settings = Settings { anchors: Vec::new(), ..settings.clone() };
-        Self { settings, view: None, kept: Vec::new(), accepted: Vec::new(), session_path: None, changed: false }
+/// Shows a dialog, and looks whether it would replace a file.
+pub(super) fn show(state: &mut AppState, services: &mut Services, dialog: Dialog) {
+    let target = match &dialog {
+        Dialog::Export { path, .. } => Some(PathBuf::from(path.trim())),
+        Dialog::Picture(options) => Some(options.path.clone()),
+        _ => None,
+    };
+    if let Some(target) = target {
+        services.worker.start(Task::LookFor(target));
     }
+    state.dialog = Some(dialog);
 }
 
 /// Does something that would lose changes, or asks first.
@@ -61,7 +47,7 @@ pub(super) fn open_demo(state: &mut AppState, services: &mut Services) {
         state.dialog = Some(Dialog::Unsaved(Afterwards::OpenDemo));
         return;
     }
-    let opening = Opening::plain(&state.settings);
+    let opening = Opening::plain(state.settings());
     start(state, services, Sources::demo(), opening, None);
 }
 
@@ -83,7 +69,12 @@ pub(super) fn open(state: &mut AppState, services: &mut Services, paths: Vec<Pat
         return;
     }
     state.dialog = None;
-    let of_role = |role| paths.iter().rfind(|path| role_of(path) == role).cloned();
+    services.worker.start(Task::Classify(paths));
+}
+
+/// Opens files of which it is known what they are.
+pub(super) fn classified(state: &mut AppState, services: &mut Services, files: Vec<(FileRole, PathBuf)>) {
+    let of_role = |wanted| files.iter().rfind(|(role, _)| *role == wanted).map(|(_, path)| path.clone());
     let (session, reference) = (of_role(FileRole::Session), of_role(FileRole::Reference));
     let (recording, score) = (of_role(FileRole::Recording), of_role(FileRole::Score));
     if let Some(model) = of_role(FileRole::Model) {
@@ -91,6 +82,7 @@ pub(super) fn open(state: &mut AppState, services: &mut Services, paths: Vec<Pat
     }
     let replaces = session.is_some() || recording.is_some() || score.is_some();
     if replaces && state.is_changed() {
+        let paths = files.into_iter().map(|(_, path)| path).collect();
         state.dialog = Some(Dialog::Unsaved(Afterwards::Open(paths)));
         return;
     }
@@ -106,7 +98,7 @@ pub(super) fn open(state: &mut AppState, services: &mut Services, paths: Vec<Pat
         return;
     }
     // The other half: what waits for it, or what is open already.
-    let open_now = state.piece.as_ref().map(|piece| piece.sources.clone());
+    let open_now = state.piece().map(|piece| piece.sources.clone());
     let open_file = |source: Option<Source>| source.and_then(|source| source.path().map(Path::to_owned));
     let recording = recording
         .or(state.waiting.recording.take())
@@ -121,7 +113,7 @@ pub(super) fn open(state: &mut AppState, services: &mut Services, paths: Vec<Pat
                 score: Source::File(score),
                 reference: reference.map(Source::File),
             };
-            let opening = Opening::plain(&state.settings);
+            let opening = Opening::plain(state.settings());
             start(state, services, sources, opening, None);
         }
         (recording, score) => {
@@ -159,58 +151,32 @@ pub(super) fn start(
     services.worker.start(Task::Open { sources, settings, known });
 }
 
-fn session_of(state: &AppState) -> Option<Session> {
-    let piece = state.piece.as_ref()?;
-    let sources = Sources { reference: state.reference_source.clone(), ..piece.sources.clone() };
-    let mut session = Session::new(&sources, state.settings.clone());
-    session.view = Some(state.view);
-    session.accepted.clone_from(&state.accepted);
-    session.kept = state
-        .kept
-        .iter()
-        .map(|kept| KeptAlignment { name: kept.name.clone(), alignment: (*kept.alignment).clone() })
-        .collect();
-    session.alignment = state.solution.as_ref().map(|solution| solution.alignment.clone());
-    session.saved_as = state.session_path.clone();
-    Some(session)
-}
-
-/// The name proposed for a new file of this piece.
-pub fn proposed_name(state: &AppState, extension: &str) -> PathBuf {
-    let recording = state.piece.as_ref().and_then(|piece| piece.sources.recording.path());
-    match recording {
-        Some(recording) => recording.with_extension(extension),
-        None => {
-            let folder = std::env::home_dir().unwrap_or_default();
-            folder.join("demo").with_extension(extension)
-        }
-    }
-}
-
 pub(super) fn save(state: &mut AppState, services: &mut Services) {
-    match state.session_path.clone() {
+    match state.document.as_ref().and_then(|document| document.session_path.clone()) {
         Some(path) => save_as(state, services, path),
         None => {
-            let path = proposed_name(state, "agogic").display().to_string();
+            let path = state.proposed_session().display().to_string();
             state.dialog = Some(Dialog::SaveSession { path });
         }
     }
 }
 
 pub(super) fn save_as(state: &mut AppState, services: &mut Services, path: PathBuf) {
-    let Some(session) = session_of(state) else { return };
+    let Some(document) = &state.document else { return };
     let path = if path.extension().is_none() { path.with_extension("agogic") } else { path };
+    services.worker.start(Task::Save { session: Box::new(document.session()), path, revision: document.revision });
     state.dialog = None;
-    services.worker.start(Task::Save { session: Box::new(session), path, revision: state.revision });
 }
 
 pub(super) fn saved(state: &mut AppState, services: &mut Services, path: PathBuf, revision: u64) {
-    state.saved_revision = revision;
     state.tell(Notice::info(format!("Saved {}.", path.display())));
     state.preferences.remember(Recent::Session(path.clone()));
-    state.session_path = Some(path);
+    with_document(state, |document| {
+        document.saved_revision = revision;
+        document.session_path = Some(path);
+    });
     if let Some(recovery) = services.recovery.as_ref().filter(|_| !state.is_changed()) {
-        recovery.clear();
+        services.worker.start(Task::Forget(recovery.file().to_owned()));
     }
     if let Some(afterwards) = state.after_saving.take() {
         unless_changed(state, services, afterwards);
@@ -218,9 +184,9 @@ pub(super) fn saved(state: &mut AppState, services: &mut Services, path: PathBuf
 }
 
 pub(super) fn export(state: &mut AppState, services: &mut Services, format: Format, path: PathBuf) {
-    let (Some(piece), Some(solution)) = (state.piece.clone(), state.solution.clone()) else { return };
+    let (Some(piece), Some(solution)) = (state.piece().cloned(), state.solution().cloned()) else { return };
     state.dialog = None;
-    services.worker.start(Task::Export { piece, solution, reference: state.reference.clone(), format, path });
+    services.worker.start(Task::Export { piece, solution, reference: state.reference().cloned(), format, path });
 }
 
 pub(super) fn recover(state: &mut AppState, services: &mut Services) {
@@ -228,31 +194,19 @@ pub(super) fn recover(state: &mut AppState, services: &mut Services) {
     relink::open(state, services, &path, None);
 }
 
-pub(super) fn discard_left_behind(state: &mut AppState) {
+pub(super) fn discard_left_behind(state: &mut AppState, services: &mut Services) {
     if let Some(path) = state.left_behind.take() {
-        // Gone already is as good.
-        let _ = std::fs::remove_file(path);
+        services.worker.start(Task::Forget(path));
     }
 }
 
 /// Keeps changes safe from a crash. To be called now and then.
-pub fn autosave(state: &mut AppState, services: &mut Services) {
-    if !state.is_changed() || state.kept_revision == state.revision || state.dragging {
+pub fn autosave(state: &AppState, services: &mut Services) {
+    let Some(document) = &state.document else { return };
+    let busy = document.dragging || services.worker.is_busy(Slot::Keep);
+    if busy || !document.is_changed() || document.kept_revision == document.revision {
         return;
     }
     let Some(path) = services.recovery.as_ref().map(|recovery| recovery.file().to_owned()) else { return };
-    if let Some(session) = session_of(state) {
-        services.worker.start(Task::Keep { session: Box::new(session), path, revision: state.revision });
-    }
-}
-
-/// The window closes in good order: preferences are written, nothing is left to recover.
-pub fn settle_before_exit(state: &AppState, services: &Services) {
-    if let Some(folder) = &services.user_folder {
-        state.preferences.write(folder);
-        super::tune::remember_plan(state, services);
-    }
-    if let Some(recovery) = &services.recovery {
-        recovery.clear();
-    }
+    services.worker.start(Task::Keep { session: Box::new(document.session()), path, revision: document.revision });
 }

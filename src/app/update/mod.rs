@@ -15,22 +15,22 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::command::Command;
-use super::panes::default_layout;
+use super::document::recovery::Recovery;
+use super::document::source::Source;
+use super::document::{Document, Opening};
 use super::picture::{Drawing, PictureOptions};
 use super::playback::Player;
-use super::recovery::Recovery;
-use super::section::Listening;
-use super::source::Source;
 use super::state::{AppState, Notice, Work};
 use super::system_dialog;
-use super::tasks::{CompareWith, Task};
-use super::worker::{Slot, Worker};
+use super::time_view::TimeView;
+use super::ui::panes::default_layout;
+use super::work::tasks::{CompareWith, ModelPurpose, Task};
+use super::work::worker::{Slot, Worker};
 use crate::learning::Control;
 
 pub use events::take_in;
-pub use files::{autosave, proposed_name, settle_before_exit};
+pub use files::autosave;
 pub use play::follow_playhead;
-pub use tune::recall_plan;
 
 /// What the window works with.
 pub struct Services {
@@ -42,12 +42,18 @@ pub struct Services {
     pub user_folder: Option<PathBuf>,
     /// Where the session is kept safe.
     pub recovery: Option<Recovery>,
-    /// What was heard of the recording, once it was.
-    pub listening: Option<Arc<Listening>>,
     /// Pauses the training.
     pub training: Arc<Control>,
     /// What is to be applied when files that are being opened have been read.
-    pub opening: Option<files::Opening>,
+    pub opening: Option<Opening>,
+}
+
+impl Services {
+    /// Where models, labels and the plan of the training are kept.
+    pub fn models_folder(&self) -> PathBuf {
+        let user_folder = self.user_folder.clone();
+        user_folder.unwrap_or_else(|| std::env::temp_dir().join("agogic")).join("models")
+    }
 }
 
 /// Carries out one command.
@@ -63,7 +69,7 @@ pub fn apply(state: &mut AppState, services: &mut Services, command: Command) {
             state.asked = Some((question.clone(), Instant::now()));
             services.worker.start(Task::Dialog(system_dialog::ask(question)));
         }
-        Command::Show(dialog) => state.dialog = Some(dialog),
+        Command::Show(dialog) => files::show(state, services, dialog),
         Command::CloseDialog => state.dialog = None,
         Command::SaveSession => files::save(state, services),
         Command::SaveSessionAs(path) => files::save_as(state, services, path),
@@ -75,11 +81,11 @@ pub fn apply(state: &mut AppState, services: &mut Services, command: Command) {
         Command::Relink { file, confirmed } => relink::offer(state, services, file, confirmed),
         Command::OpenWithout => relink::go_without(state, services),
         Command::Recover => files::recover(state, services),
-        Command::DiscardLeftBehind => files::discard_left_behind(state),
+        Command::DiscardLeftBehind => files::discard_left_behind(state, services),
         Command::Quit => files::unless_changed(state, services, super::state::Afterwards::Quit),
         Command::DiscardChanges(afterwards) => {
             state.dialog = None;
-            state.saved_revision = state.revision;
+            with_document(state, |document| document.saved_revision = document.revision);
             files::go_on(state, services, afterwards);
         }
         Command::SaveAnd(afterwards) => {
@@ -96,19 +102,19 @@ pub fn apply(state: &mut AppState, services: &mut Services, command: Command) {
         Command::Escape => escape(state, services),
         Command::Align => start_aligning(state, services),
         Command::SetSettings(settings) => correct::set_settings(state, settings),
-        Command::SetView(view) => state.view = view,
+        Command::SetView(view) => with_document(state, |document| document.view = view),
         Command::Zoom(factor) => look::zoom(state, factor),
-        Command::Scroll(share) => state.view = state.view.panned(share * state.view.span_s),
-        Command::Fit => state.view = super::time_view::TimeView::whole(state.view.duration_s),
+        Command::Scroll(share) => look::show(state, |view| view.panned(share * view.span_s)),
+        Command::Fit => look::show(state, |view| TimeView::whole(view.duration_s)),
         Command::GoTo(time_s) => look::go_to(state, services, time_s),
         Command::GoToEdge { end } => {
-            let time_s = if end { state.view.duration_s } else { 0.0 };
+            let time_s = if end { state.view().duration_s } else { 0.0 };
             play::seek(state, services, time_s);
-            state.view = state.view.showing(time_s);
+            look::show(state, |view| view.showing(time_s));
         }
         Command::NextDoubt => look::next_doubt(state, services),
         Command::StepOnset(step) => look::step_onset(state, services, step),
-        Command::Select(selected) => state.selected = selected,
+        Command::Select(selected) => with_document(state, |document| document.selected = selected),
         Command::Drag(anchor) => correct::drag(state, services, anchor),
         Command::Drop => correct::drop(state, services),
         Command::PlaceAnchor(anchor) => correct::place_anchor(state, services, anchor),
@@ -116,16 +122,18 @@ pub fn apply(state: &mut AppState, services: &mut Services, command: Command) {
         Command::DeleteAnchor => correct::delete_anchor(state, services),
         Command::ClearAnchors => correct::clear_anchors(state, services),
         Command::Accept { right } => accept::accept(state, right),
-        Command::Keep => compare::keep(state),
-        Command::ToggleKept(index) => compare::toggle(state, index),
+        Command::Keep => with_document(state, compare::keep),
+        Command::ToggleKept(index) => with_document(state, |document| compare::toggle(document, index)),
         Command::AdoptKept(index) => compare::adopt(state, services, index),
-        Command::ForgetKept(index) => compare::forget(state, index),
-        Command::RenameKept(index, name) => compare::rename(state, index, name),
-        Command::ChooseExtractor(model) => tune::choose_extractor(state, model),
-        Command::SetPlan(plan) => tune::set_plan(state, services, plan),
-        Command::StartFrom(model) => tune::start_from(state, services, model),
+        Command::ForgetKept(index) => with_document(state, |document| compare::forget(document, index)),
+        Command::RenameKept(index, name) => with_document(state, |document| compare::rename(document, index, name)),
+        Command::ChooseExtractor(model) => tune::choose_extractor(state, services, model),
+        Command::SetPlan(plan) => tune::set_plan(state, plan),
+        Command::StartFrom(model) => {
+            services.worker.start(Task::OpenModel { model, purpose: ModelPurpose::Training });
+        }
         Command::TypeLabelled(text) => state.tuning.typed = text,
-        Command::AddLabelled(paths) => tune::add_labelled(state, services, &paths),
+        Command::AddLabelled(paths) => tune::add_labelled(services, paths),
         Command::AddCurrent => tune::add_current(state, services),
         Command::StartTraining => tune::start(state, services),
         Command::PauseTraining(paused) => tune::pause(state, services, paused),
@@ -155,8 +163,15 @@ pub fn apply(state: &mut AppState, services: &mut Services, command: Command) {
         Command::ToggleSpectrumBehindNotes => {
             state.preferences.spectrum_behind_notes = !state.preferences.spectrum_behind_notes;
         }
-        Command::TogglePane(kind) => super::panes::toggle(&mut state.preferences.layout, kind),
+        Command::TogglePane(kind) => super::ui::panes::toggle(&mut state.preferences.layout, kind),
         Command::ResetLayout => state.preferences.layout = default_layout(),
+    }
+}
+
+/// Changes what is open, if anything is.
+fn with_document(state: &mut AppState, change: impl FnOnce(&mut Document)) {
+    if let Some(document) = &mut state.document {
+        change(document);
     }
 }
 
@@ -172,15 +187,16 @@ pub fn write_picture(services: &mut Services, drawing: Box<Drawing>, options: Pi
 
 /// Starts finding the alignment that the settings ask for.
 fn start_aligning(state: &mut AppState, services: &mut Services) {
-    let Some(piece) = state.piece.clone() else { return };
-    if let Err(error) = state.settings.validate() {
+    let Some(document) = &state.document else { return };
+    let (piece, settings) = (Arc::clone(&document.piece), document.settings.clone());
+    if let Err(error) = settings.validate() {
         state.tell(Notice::error(&error));
         return;
     }
+    let (heard, reference) = (document.heard.clone(), document.reference.clone());
     state.work = Some(Work::new("Aligning"));
-    let (settings, reference) = (state.settings.clone(), state.reference.clone());
     services.opening = None;
-    services.worker.start(Task::Align { piece, settings, reference });
+    services.worker.start(Task::Align { piece, heard, settings, reference });
 }
 
 fn cancel(state: &mut AppState, services: &mut Services) {
@@ -189,19 +205,19 @@ fn cancel(state: &mut AppState, services: &mut Services) {
     }
     services.worker.cancel(Slot::Align);
     services.opening = None;
-    state.moved = None;
+    with_document(state, |document| document.moved = None);
     state.tell(Notice::info("Cancelled. What was found before is still here."));
 }
 
 fn escape(state: &mut AppState, services: &mut Services) {
     if state.dialog.is_some() {
         state.dialog = None;
-    } else if state.dragging {
-        correct::let_go(state, services);
+    } else if let Some(document) = state.document.as_mut().filter(|document| document.dragging) {
+        correct::let_go(document, services);
     } else if state.work.is_some() {
         cancel(state, services);
-    } else if state.selected.is_some() {
-        state.selected = None;
+    } else if state.document.as_ref().is_some_and(|document| document.selected.is_some()) {
+        with_document(state, |document| document.selected = None);
     } else if state.transport.marked.is_some() {
         play::mark(state, services, None);
     } else {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::Services;
 use crate::app::playback::{Click, Mix, OutputDevice, PlayerNews, Tracks};
 use crate::app::state::{AppState, Notice};
-use crate::app::tasks::Task;
-use crate::app::worker::Slot;
+use crate::app::work::tasks::Task;
+use crate::app::work::worker::Slot;
 use crate::audio::AudioClip;
 
 pub(super) fn toggle(state: &mut AppState, services: &mut Services) {
@@ -16,7 +16,7 @@ pub(super) fn toggle(state: &mut AppState, services: &mut Services) {
         state.transport.position_s = services.player.position_s();
         return;
     }
-    let Some(piece) = &state.piece else { return };
+    let Some(piece) = state.piece() else { return };
     if state.transport.position_s >= piece.duration_s() - 0.01 {
         state.transport.position_s = 0.0;
     }
@@ -32,13 +32,14 @@ pub(super) fn toggle(state: &mut AppState, services: &mut Services) {
 }
 
 pub(super) fn seek(state: &mut AppState, services: &mut Services, time_s: f64) {
-    let time_s = time_s.clamp(0.0, state.view.duration_s);
+    let time_s = time_s.clamp(0.0, state.view().duration_s);
     state.transport.position_s = time_s;
     services.player.seek(time_s);
 }
 
 pub(super) fn mark(state: &mut AppState, services: &mut Services, marked: Option<(f64, f64)>) {
-    let within = |time: f64| time.clamp(0.0, state.view.duration_s);
+    let duration_s = state.view().duration_s;
+    let within = |time: f64| time.clamp(0.0, duration_s);
     state.transport.marked = marked.map(|(a, b)| (within(a.min(b)), within(a.max(b)))).filter(|(a, b)| b - a > 0.05);
     if state.transport.marked.is_none() {
         state.transport.looping = false;
@@ -49,8 +50,8 @@ pub(super) fn mark(state: &mut AppState, services: &mut Services, marked: Option
 pub(super) fn toggle_loop(state: &mut AppState, services: &mut Services) {
     state.transport.looping = !state.transport.looping;
     if state.transport.looping && state.transport.marked.is_none() {
-        let whole = (state.view.start_s.max(0.0), state.view.end_s().min(state.view.duration_s));
-        state.transport.marked = Some(whole);
+        let view = state.view();
+        state.transport.marked = Some((view.start_s.max(0.0), view.end_s().min(view.duration_s)));
     }
     sync_loop(state, services);
 }
@@ -74,7 +75,7 @@ pub(super) fn set_mix(state: &mut AppState, services: &mut Services, mix: Mix) {
 /// Makes the score sound if it is to be heard and does not sound yet.
 fn want_score_sound(state: &AppState, services: &mut Services) {
     let wanted = state.transport.mix.balance > 0.0 && !state.transport.score_ready;
-    if let (true, Some(piece), Some(solution)) = (wanted, &state.piece, &state.solution)
+    if let (true, Some(piece), Some(solution)) = (wanted, state.piece(), state.solution())
         && !services.worker.is_busy(Slot::Sound)
     {
         services.worker.start(Task::Sound { piece: Arc::clone(piece), solution: Arc::clone(solution) });
@@ -95,9 +96,9 @@ pub(super) fn score_sounds(state: &mut AppState, services: &mut Services, score:
 }
 
 fn set_tracks(state: &AppState, services: &Services, score: Option<Arc<AudioClip>>) {
-    let beats = state.solution.iter().flat_map(|solution| &solution.beats);
+    let beats = state.solution().into_iter().flat_map(|solution| &solution.beats);
     let clicks = beats.map(|beat| Click { time_s: beat.performance_s, accent: beat.beat == 1 }).collect();
-    let recording = state.piece.as_ref().map(|piece| Arc::clone(&piece.recording));
+    let recording = state.piece().map(|piece| Arc::clone(&piece.recording));
     services.player.engine().set_tracks(Tracks { recording, score, clicks: Arc::new(clicks) });
 }
 
@@ -110,8 +111,8 @@ pub fn follow_playhead(state: &mut AppState, services: &mut Services) {
     let news = services.player.poll();
     tell(state, news);
     state.transport.playing = services.player.is_playing();
-    if state.preferences.follow && !state.dragging {
-        state.view = state.view.following(state.transport.position_s);
+    if let Some(document) = state.document.as_mut().filter(|document| state.preferences.follow && !document.dragging) {
+        document.view = document.view.following(state.transport.position_s);
     }
 }
 

@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::Services;
-use super::files::{Opening, start};
-use crate::app::compare::Kept;
+use super::files::start;
+use crate::app::document::Opening;
+use crate::app::document::kept::Kept;
+use crate::app::document::relink::Reopened;
+use crate::app::document::source::file_name;
 use crate::app::preferences::Recent;
-use crate::app::relink::Reopened;
-use crate::app::source::file_name;
 use crate::app::state::{AppState, Dialog, Notice, Work};
-use crate::app::tasks::Task;
+use crate::app::work::tasks::Task;
 
 /// Reads a session and looks for its files; `saved_as` is none for what a crash has left.
 pub(super) fn open(state: &mut AppState, services: &mut Services, file: &Path, saved_as: Option<PathBuf>) {

@@ -11,7 +11,7 @@ use eframe::egui::accesskit::Role as AccessRole;
 use eframe::egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable;
 
-use super::{Bench, demo_files, folder};
+use super::{Bench, demo_files, extractor, folder, open};
 
 #[test]
 fn a_picture_is_written_as_the_dialog_says() {
@@ -28,7 +28,10 @@ fn a_picture_is_written_as_the_dialog_says() {
     assert_eq!(options.area, PictureArea::Panes);
     options.path = folder.path().join("picture.png");
     let pixels = options.size.map(|side| side * options.detail);
+    std::fs::write(&options.path, "something").unwrap();
     bench.apply(Command::Show(Dialog::Picture(options.clone())));
+    bench.wait("looking for the file", |state| state.would_replace.as_ref() == Some(&options.path));
+    bench.harness.get_by_label("picture.png exists and will be replaced.");
     bench.harness.get_by_label(&format!("{} × {} pixels", pixels[0], pixels[1]));
     bench.harness.get_by_label("Save").click();
     bench.wait("writing", |state| state.notices.iter().any(|notice| notice.text.starts_with("Wrote")));
@@ -62,7 +65,7 @@ fn session_with_files(folder: &std::path::Path) -> (PathBuf, [PathBuf; 3]) {
     bench.wait_until_aligned();
     let path = folder.join("piece.agogic");
     bench.apply(Command::SaveSessionAs(path.clone()));
-    bench.wait("saving", |state| state.session_path.is_some());
+    bench.wait("saving", |state| open(state).session_path.is_some());
     bench.close();
     (path, files)
 }
@@ -94,11 +97,11 @@ fn a_missing_recording_is_asked_for_and_another_one_needs_a_confirmation() {
     bench.harness.get_by_label("Where is truth.csv?");
     bench.harness.get_by_label("Open without it").click();
     bench.harness.run_ok();
-    bench.wait("opening", |state| state.solution.is_some() && state.work.is_none());
+    bench.wait("opening", |state| state.solution().is_some() && state.work.is_none());
     bench.read(|state| {
-        assert_eq!(state.session_path.as_deref(), Some(session.as_path()));
-        assert!(state.dialog.is_none() && state.reference.is_none() && !state.is_changed());
-        assert_eq!(state.piece.as_ref().unwrap().recording_name, "elsewhere.ogg");
+        assert_eq!(open(state).session_path.as_deref(), Some(session.as_path()));
+        assert!(state.dialog.is_none() && state.reference().is_none() && !state.is_changed());
+        assert_eq!(state.piece().unwrap().recording_name, "elsewhere.ogg");
     });
 }
 
@@ -149,16 +152,16 @@ fn a_model_of_ones_own_can_be_the_start_of_a_training() {
     bench.apply(Command::ShowSide(SideTab::Tune));
     // Dropped on the window while the part is shown, or chosen there.
     bench.apply(Command::Open(vec![own.clone()]));
-    assert_eq!(bench.read(|state| state.tuning.plan.start.clone()), Start::Model(own.display().to_string()));
+    let start = Start::Model(own.display().to_string());
+    bench.wait("the model", |state| state.tuning.plan.start == start);
     bench.harness.get_by_role_and_label(AccessRole::ComboBox, "Start from");
     let damaged = folder.path().join("damaged.safetensors");
     std::fs::write(&damaged, "nothing").unwrap();
     bench.apply(Command::StartFrom(damaged.display().to_string()));
-    bench.read(|state| {
-        assert_eq!(state.tuning.plan.start, Start::Model(own.display().to_string()), "the other one stays");
-        assert!(state.notices.iter().any(|notice| notice.text.contains("damaged")));
-    });
+    bench.wait("the error", |state| state.notices.iter().any(|notice| notice.text.contains("damaged")));
+    assert_eq!(bench.read(|state| state.tuning.plan.start.clone()), start, "the other one stays");
     bench.apply(Command::ShowSide(SideTab::Align));
     bench.apply(Command::DiscardChanges(Afterwards::Open(vec![own.clone()])));
-    assert_eq!(bench.read(|state| state.settings.extractor.clone()), Some(own.display().to_string()));
+    let own = own.display().to_string();
+    bench.wait("the model", |state| extractor(state).as_ref() == Some(&own));
 }

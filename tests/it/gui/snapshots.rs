@@ -3,11 +3,11 @@
 
 use std::path::{Path, PathBuf};
 
-use agogic::align::settings::{AlignerKind, Settings};
+use agogic::align::settings::{Aligner, FrameMethod, Method, Settings};
 use agogic::app::picture::{PictureArea, PictureFormat, PictureOptions};
 use agogic::app::{Command, PaneKind, SideTab, ThemeChoice};
 
-use super::{Bench, folder};
+use super::{Bench, folder, open};
 
 /// Stored pictures are this much smaller than the window, so that they are light.
 const SMALLER: usize = 2;
@@ -103,7 +103,7 @@ fn check(name: &str, image: &Image) {
 fn demo(folder: &Path, theme: ThemeChoice) -> Bench {
     let mut bench = Bench::new(folder, Vec::new());
     bench.wait_until_aligned();
-    bench.wait("listening", |state| state.spectrum.is_some());
+    bench.wait("listening", |state| open(state).heard.is_some());
     bench.apply(Command::SetTheme(theme));
     bench.harness.run_ok();
     bench
@@ -127,7 +127,8 @@ fn compared_alignments_and_a_pane_of_its_own_look_as_they_should() {
     let folder = folder();
     let mut bench = demo(folder.path(), ThemeChoice::Light);
     bench.apply(Command::Keep);
-    bench.apply(Command::SetSettings(Settings { aligner: AlignerKind::Dtw, ..Settings::default() }));
+    let frames = Method::Frames(FrameMethod { aligner: Aligner::Dtw, ..FrameMethod::default() });
+    bench.apply(Command::SetSettings(Settings { method: frames, ..Settings::default() }));
     bench.apply(Command::Align);
     bench.wait("aligning", |state| !state.needs_aligning() && state.work.is_none());
     bench.apply(Command::ShowSide(SideTab::Compare));

@@ -3,6 +3,7 @@
 #![cfg(target_os = "linux")]
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use agogic::app::Command;
 
@@ -41,9 +42,11 @@ fn pieces_are_opened_and_closed_without_growth_of_memory() {
     let first = count / 3;
     let mut settled = 0.0;
     for round in 1..=count {
-        let opened = bench.read(|state| state.revision);
+        let opened = bench.read(|state| Arc::as_ptr(state.piece().unwrap()) as usize);
         bench.apply(Command::Open(files.clone()));
-        bench.wait("opening", |state| state.revision > opened && state.solution.is_some() && state.work.is_none());
+        bench.wait("opening", |state| {
+            Arc::as_ptr(state.piece().unwrap()) as usize != opened && state.solution().is_some() && state.work.is_none()
+        });
         if round == first {
             settled = resident_mb();
         }

@@ -1,0 +1,237 @@
+//! Session files: what was open, how it was set, what was corrected, and the alignment that came of it. The recording and
+//! score themselves are not in it; they are found again by path, by name, or by content.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::source::{Source, Sources};
+use crate::align::result::Alignment;
+use crate::align::settings::Settings;
+use crate::app::time_view::TimeView;
+use crate::base::atomic_file::write_bytes_atomically;
+use crate::base::error::{Error, Result};
+
+const FORMAT: &str = "agogic session";
+const VERSION: u32 = 1;
+/// A session is small; what is larger is something else.
+const LARGEST_BYTES: u64 = 1 << 30;
+
+/// One of the files of a session.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Media {
+    /// Where it was.
+    pub source: Source,
+    /// Where it was as seen from the session file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub relative: Option<PathBuf>,
+    /// What it held; none for the demo.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<Fingerprint>,
+}
+
+/// Tells whether a file holds the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fingerprint {
+    /// Length in bytes.
+    pub bytes: u64,
+    /// FNV-1a hash of the content.
+    pub fnv1a: u64,
+}
+
+impl Fingerprint {
+    /// Reads a file through.
+    pub fn of(path: &Path) -> std::io::Result<Self> {
+        let mut file = File::open(path)?;
+        let mut buffer = vec![0; 1 << 16];
+        let mut fingerprint = Self { bytes: 0, fnv1a: 0xcbf2_9ce4_8422_2325 };
+        loop {
+            let read = file.read(&mut buffer)?;
+            if read == 0 {
+                return Ok(fingerprint);
+            }
+            fingerprint.bytes += read as u64;
+            for byte in &buffer[..read] {
+                fingerprint.fnv1a = (fingerprint.fnv1a ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
+            }
+        }
+    }
+}
+
+/// An alignment that was kept to compare.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct KeptAlignment {
+    /// What it is called.
+    pub name: String,
+    /// The alignment.
+    pub alignment: Alignment,
+}
+
+/// A session.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Session {
+    format: String,
+    version: u32,
+    /// The recording.
+    pub recording: Media,
+    /// The score.
+    pub score: Media,
+    /// What is compared with.
+    #[serde(default)]
+    pub reference: Option<Media>,
+    /// How it is aligned, with the anchors.
+    pub settings: Settings,
+    /// What was on the screen.
+    #[serde(default)]
+    pub view: Option<TimeView>,
+    /// The alignment, if it was finished.
+    #[serde(default)]
+    pub alignment: Option<Alignment>,
+    /// Alignments that were kept to compare.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<KeptAlignment>,
+    /// Stretches of the score, in its seconds, that were called right.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub accepted: Vec<(f64, f64)>,
+    /// The file that this session was saved as, in a recovery file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub saved_as: Option<PathBuf>,
+}
+
+impl Session {
+    /// A session of these files.
+    pub fn new(sources: &Sources, settings: Settings) -> Self {
+        let media = |source: &Source| Media { source: source.clone(), relative: None, fingerprint: None };
+        Self {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            recording: media(&sources.recording),
+            score: media(&sources.score),
+            reference: sources.reference.as_ref().map(media),
+            settings,
+            view: None,
+            alignment: None,
+            kept: Vec::new(),
+            accepted: Vec::new(),
+            saved_as: None,
+        }
+    }
+
+    /// Writes it to `path`, whole or not at all.
+    pub fn write(mut self, path: &Path) -> Result<()> {
+        let folder = path.parent().and_then(|folder| std::path::absolute(folder).ok());
+        for media in [Some(&mut self.recording), Some(&mut self.score), self.reference.as_mut()].into_iter().flatten() {
+            if let Source::File(file) = &mut media.source {
+                *file = std::path::absolute(&*file).unwrap_or_else(|_| file.clone());
+                let folder = folder.as_deref();
+                media.relative = folder.and_then(|folder| file.strip_prefix(folder).ok()).map(Path::to_owned);
+                media.fingerprint = Fingerprint::of(file).ok();
+            }
+        }
+        let text = serde_json::to_vec_pretty(&self)
+            .map_err(|error| Error::unsuitable(path.display().to_string(), error.to_string(), "save it again"))?;
+        write_bytes_atomically(path, &text)
+    }
+
+    /// Reads a session.
+    pub fn read(path: &Path) -> Result<Self> {
+        let failed = |source| Error::io("read", path, source);
+        if std::fs::metadata(path).map_err(failed)?.len() > LARGEST_BYTES {
+            return Err(Error::limit(path, "the file is too large to be a session", "choose an .agogic file"));
+        }
+        let text = std::fs::read(path).map_err(failed)?;
+        let read: Self = serde_json::from_slice(&text).map_err(|error| {
+            Error::malformed(path, format!("this is no session: {error}"), "choose an .agogic file")
+        })?;
+        if read.format != FORMAT || read.version > VERSION {
+            let cause = format!("a session of version {}", read.version);
+            return Err(Error::unsupported(path, cause, "open it with a newer Agogic"));
+        }
+        read.settings.validate()?;
+        Ok(read)
+    }
+}
+
+/// What became of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found {
+    /// It is there, maybe elsewhere.
+    Same(Source),
+    /// There is one of its name that holds something else.
+    Other(Source),
+    /// There is none.
+    Nothing,
+}
+
+/// Looks for a file where it was, and in `folder` under its name or another one.
+pub fn find(media: &Media, folder: &Path) -> Found {
+    let Source::File(recorded) = &media.source else { return Found::Same(Source::Demo) };
+    let beside = media.relative.iter().map(|relative| folder.join(relative));
+    let named = recorded.file_name().map(|name| folder.join(name));
+    let candidates: Vec<PathBuf> =
+        beside.chain([recorded.clone()]).chain(named).filter(|path| path.is_file()).collect();
+    let same = |path: &Path| Fingerprint::of(path).ok() == media.fingerprint;
+    if let Some(found) = candidates.iter().find(|path| same(path)) {
+        return Found::Same(Source::File(found.clone()));
+    }
+    if let Some(fingerprint) = media.fingerprint
+        && let Some(found) = same_content_in(folder, fingerprint)
+    {
+        return Found::Same(Source::File(found));
+    }
+    candidates.into_iter().next().map_or(Found::Nothing, |found| Found::Other(Source::File(found)))
+}
+
+/// A file of the folder with this content, under whatever name.
+fn same_content_in(folder: &Path, fingerprint: Fingerprint) -> Option<PathBuf> {
+    let entries = std::fs::read_dir(folder).ok()?.flatten();
+    entries
+        .filter(|entry| entry.metadata().is_ok_and(|about| about.is_file() && about.len() == fingerprint.bytes))
+        .map(|entry| entry.path())
+        .find(|path| Fingerprint::of(path).ok() == Some(fingerprint))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::align::settings::Anchor;
+
+    #[test]
+    fn a_session_comes_back_and_finds_media_that_moved_or_were_renamed() {
+        let folder = tempfile::tempdir().unwrap();
+        let old = folder.path().join("old");
+        std::fs::create_dir(&old).unwrap();
+        std::fs::write(old.join("a.wav"), b"recording").unwrap();
+        std::fs::write(old.join("a.mid"), b"score").unwrap();
+        let sources = Sources {
+            recording: Source::File(old.join("a.wav")),
+            score: Source::File(old.join("a.mid")),
+            reference: None,
+        };
+        let anchors = vec![Anchor { score_s: 1.0, performance_s: 2.0 }];
+        let session = Session::new(&sources, Settings { anchors, ..Settings::default() });
+        session.clone().write(&old.join("a.agogic")).unwrap();
+        let new = folder.path().join("new");
+        std::fs::rename(&old, &new).unwrap();
+        std::fs::rename(new.join("a.wav"), new.join("renamed.wav")).unwrap();
+        let read = Session::read(&new.join("a.agogic")).unwrap();
+        assert_eq!(read.settings, session.settings);
+        assert_eq!(find(&read.recording, &new), Found::Same(Source::File(new.join("renamed.wav"))));
+        assert_eq!(find(&read.score, &new), Found::Same(Source::File(new.join("a.mid"))));
+        std::fs::write(new.join("a.mid"), b"other").unwrap();
+        assert_eq!(find(&read.score, &new), Found::Other(Source::File(new.join("a.mid"))));
+        std::fs::remove_file(new.join("a.mid")).unwrap();
+        assert_eq!(find(&read.score, &new), Found::Nothing);
+    }
+
+    #[test]
+    fn what_is_no_session_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.agogic");
+        std::fs::write(&path, "{}").unwrap();
+        assert!(Session::read(&path).unwrap_err().to_string().contains("no session"));
+        assert!(Session::read(&folder.path().join("missing.agogic")).is_err());
+    }
+}

@@ -1,0 +1,95 @@
+//! A recording and its score, read, with what the panes need to draw them.
+
+use std::sync::Arc;
+
+use super::attacks::attacks_s;
+use super::peaks::Peaks;
+use crate::app::document::source::Sources;
+use crate::audio::{AudioClip, Decoded};
+use crate::score::{Score, ScoreBeat};
+
+/// What a [`Piece`] is made of.
+#[derive(Debug)]
+pub struct PieceParts {
+    /// The files.
+    pub sources: Sources,
+    /// Name of the recording.
+    pub recording_name: String,
+    /// Name of the score.
+    pub score_name: String,
+    /// The recording.
+    pub decoded: Decoded,
+    /// The score.
+    pub score: Score,
+}
+
+/// A piece that is open.
+#[derive(Debug)]
+pub struct Piece {
+    /// The files it was read from.
+    pub sources: Sources,
+    /// What the recording is called.
+    pub recording_name: String,
+    /// What the score is called.
+    pub score_name: String,
+    /// The recording, mono at the analysis rate.
+    pub recording: Arc<AudioClip>,
+    /// The recording's own rate.
+    pub recording_rate: u32,
+    /// What was wrong with the recording's file.
+    pub damage: Option<String>,
+    /// The score.
+    pub score: Score,
+    /// The waveform.
+    pub peaks: Peaks,
+    /// Where sound begins in the recording.
+    pub attacks_s: Vec<f64>,
+    /// The beats of the score.
+    pub beats: Vec<ScoreBeat>,
+    /// Distinct onsets of the score in its own seconds.
+    pub onsets_s: Vec<f64>,
+    /// Lowest and highest pitch.
+    pub pitches: (u8, u8),
+}
+
+impl Piece {
+    /// Measures what the panes need.
+    pub fn new(parts: PieceParts) -> Self {
+        let PieceParts { sources, recording_name, score_name, decoded, score } = parts;
+        let samples = &decoded.clip.samples;
+        let pitches = score.notes.iter().map(|note| note.pitch);
+        Self {
+            peaks: Peaks::new(samples),
+            attacks_s: attacks_s(samples, decoded.clip.sample_rate),
+            beats: score.beats(),
+            onsets_s: score.onsets_s(),
+            pitches: (pitches.clone().min().unwrap_or(60), pitches.max().unwrap_or(60)),
+            sources,
+            recording_name,
+            score_name,
+            recording: Arc::new(decoded.clip),
+            recording_rate: decoded.source.sample_rate,
+            damage: decoded.source.damage,
+            score,
+        }
+    }
+
+    /// Length of the recording.
+    pub fn duration_s(&self) -> f64 {
+        self.recording.duration_s()
+    }
+
+    /// What the piece is called: its title, or the score's file.
+    pub fn title(&self) -> &str {
+        self.score.title.as_deref().unwrap_or(&self.score_name)
+    }
+
+    /// The attack nearest to a time, if one is nearer than `reach_s`.
+    pub fn attack_near(&self, time_s: f64, reach_s: f64) -> Option<f64> {
+        let after = self.attacks_s.partition_point(|&attack| attack < time_s);
+        let neighbours = self.attacks_s[after.saturating_sub(1)..(after + 1).min(self.attacks_s.len())].iter().copied();
+        neighbours
+            .min_by(|a, b| (a - time_s).abs().total_cmp(&(b - time_s).abs()))
+            .filter(|attack| (attack - time_s).abs() <= reach_s)
+    }
+}

@@ -1,0 +1,141 @@
+//! How long a frame of the panes takes on an hour of music with 50,000 notes, at every zoom.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use eframe::egui::vec2;
+use egui_kittest::Harness;
+
+use super::panes::panes_ui;
+use super::theme;
+use crate::align::result::{AlignedNote, Alignment, MediaInfo, Provenance, TempoPoint};
+use crate::align::settings::Settings;
+use crate::app::document::source::Sources;
+use crate::app::document::view_model::{Piece, PieceParts, Solution};
+use crate::app::document::{Document, Opening};
+use crate::app::preferences::Preferences;
+use crate::app::state::AppState;
+use crate::app::time_view::TimeView;
+use crate::audio::{AudioClip, Decoded, SourceInfo};
+use crate::score::{Division, MeterMap, Note, Score, TempoMap};
+use crate::warping::Warp;
+
+const HOUR_S: f64 = 3600.0;
+const NOTES: usize = 50_000;
+/// Low, to spare memory: the drawing works with peaks, whose number at any zoom does not depend on it.
+const RATE: u32 = 4_000;
+/// Ten times what is hoped for, since tests share the machine with others.
+const LONGEST_FRAME: Duration = Duration::from_millis(160);
+
+fn score() -> Score {
+    let tempo = TempoMap::new(Division::PerBeat(480), &[]).unwrap();
+    let step = HOUR_S / NOTES as f64;
+    let notes = (0..NOTES).map(|n| {
+        let (onset_s, offset_s) = (n as f64 * step, (n as f64 + 3.0) * step);
+        Note {
+            pitch: 30 + (n * 7 % 60) as u8,
+            velocity: 80,
+            channel: 0,
+            track: 0,
+            onset_tick: tempo.seconds_to_tick(onset_s) as u64,
+            offset_tick: tempo.seconds_to_tick(offset_s) as u64,
+            onset_s,
+            offset_s,
+        }
+    });
+    Score {
+        title: None,
+        notes: notes.collect(),
+        meter: MeterMap::new(480.0, &[]),
+        tempo: tempo.clone(),
+        keys: Vec::new(),
+        pedal: Vec::new(),
+        programs: Vec::new(),
+    }
+}
+
+fn alignment(score: &Score) -> Alignment {
+    let knots: Vec<f64> = (0..=70_000).map(|k| f64::from(k) * HOUR_S / 70_000.0).collect();
+    let media = MediaInfo { name: "x".to_owned(), duration_s: HOUR_S };
+    Alignment {
+        warp: Warp::new(knots.clone(), knots).unwrap(),
+        notes: score
+            .notes
+            .iter()
+            .map(|note| AlignedNote { onset_s: note.onset_s, offset_s: note.offset_s, confidence: 0.8 })
+            .collect(),
+        tempo: (0..7_200)
+            .map(|beat| TempoPoint {
+                score_beat: f64::from(beat),
+                performance_s: f64::from(beat) * 0.5,
+                beats_per_minute: 120.0 + f64::from(beat % 9),
+            })
+            .collect(),
+        confidence: 0.8,
+        match_confidence: 0.8,
+        warnings: Vec::new(),
+        settings: Settings::default(),
+        provenance: Provenance {
+            program: "agogic".to_owned(),
+            recording: media.clone(),
+            score: media,
+            ear: None,
+            extractor: None,
+            soundfont: None,
+        },
+        search: None,
+    }
+}
+
+fn state() -> AppState {
+    let samples = (0..HOUR_S as usize * RATE as usize).map(|n| ((n * n % 977) as f32 / 977.0 - 0.5) * 0.8).collect();
+    let clip = AudioClip { samples, sample_rate: RATE };
+    let source = SourceInfo {
+        container: "wave".to_owned(),
+        codec: "pcm".to_owned(),
+        channels: 1,
+        sample_rate: RATE,
+        damage: None,
+    };
+    let piece = Piece::new(PieceParts {
+        sources: Sources::demo(),
+        recording_name: "hour.wav".to_owned(),
+        score_name: "hour.mid".to_owned(),
+        decoded: Decoded { clip, source },
+        score: score(),
+    });
+    let solution = Solution::new(&piece, alignment(&piece.score), None);
+    let mut document = Document::new(Arc::new(piece), None, Opening::plain(&Settings::default()), None);
+    document.solution = Some(Arc::new(solution));
+    AppState { document: Some(document), ..AppState::new(Preferences::default()) }
+}
+
+#[test]
+fn an_hour_with_fifty_thousand_notes_is_drawn_fast_at_every_zoom() {
+    let mut harness =
+        Harness::builder().with_size(vec2(1600.0, 900.0)).with_context_setup(theme::install).build_ui_state(
+            |ui, state: &mut AppState| {
+                let mut layout = state.preferences.layout.clone();
+                panes_ui(ui, &mut layout, state, &mut Vec::new());
+            },
+            state(),
+        );
+    for zoom in [1.0, 4.0, 60.0, 1000.0] {
+        let whole = TimeView::whole(HOUR_S);
+        harness.state_mut().document.as_mut().unwrap().view = whole.zoomed(1234.0, zoom);
+        harness.step();
+        let mut times: Vec<Duration> = (0..9)
+            .map(|_| {
+                let begun = Instant::now();
+                harness.step();
+                let shapes = harness.output().shapes.clone();
+                let triangles = harness.ctx.tessellate(shapes, 1.0);
+                assert!(!triangles.is_empty());
+                begun.elapsed()
+            })
+            .collect();
+        times.sort();
+        println!("zoom {zoom}: {:?} a frame", times[4]);
+        assert!(times[0] < LONGEST_FRAME, "zoom {zoom}: {times:?}");
+    }
+}

@@ -1,0 +1,9 @@
+//! What is drawn: panels, panes, keys and colours.
+
+#[cfg(test)]
+mod frame_time_tests;
+pub mod keys;
+pub mod panels;
+pub mod panes;
+pub mod shell;
+pub mod theme;

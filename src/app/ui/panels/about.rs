@@ -1,0 +1,76 @@
+//! Version, licences, and the cards of the models that come with the program.
+
+use std::sync::OnceLock;
+
+use eframe::egui::{CollapsingHeader, Grid, RichText, ScrollArea, Ui, vec2};
+
+use super::side::{soft, subheading};
+use crate::app::command::Command;
+use crate::app::ui::theme::{self, Palette};
+use crate::networks::{ModelCard, shipped_cards};
+
+const LICENCES: &[(&str, &str)] = &[
+    ("Agogic", "MIT or Apache-2.0, at your choice"),
+    ("Inter typeface", "SIL Open Font License 1.1"),
+    ("Built-in piano and demo piece", "public domain (CC0 1.0)"),
+    ("egui, eframe, egui_tiles, rfd, cpal", "MIT or Apache-2.0"),
+    ("candle, rustfft, rayon, serde", "MIT or Apache-2.0"),
+    ("Symphonia", "MPL-2.0"),
+];
+
+pub(super) fn about_ui(ui: &mut Ui, commands: &mut Vec<Command>) {
+    ui.set_width(480.0);
+    ui.label(RichText::new("agogic").family(theme::strong_family()).size(24.0).color(Palette::of(ui).accent));
+    ui.label(concat!("Version ", env!("CARGO_PKG_VERSION")));
+    ui.add_space(6.0);
+    ui.label("Finds where every note of a score is in a recording of its performance.");
+    soft(ui, "Everything happens on this computer; nothing is sent anywhere.");
+    ui.add_space(8.0);
+    ScrollArea::vertical().max_height(360.0).show(ui, |ui| {
+        subheading(ui, "Licences");
+        Grid::new("licences").num_columns(2).spacing(vec2(18.0, 4.0)).show(ui, |ui| {
+            for (what, licence) in LICENCES {
+                ui.label(*what);
+                ui.label(RichText::new(*licence).color(Palette::of(ui).soft_ink));
+                ui.end_row();
+            }
+        });
+        ui.add_space(8.0);
+        subheading(ui, "Built-in models");
+        for card in cards() {
+            CollapsingHeader::new(&card.name).id_salt(("card", &card.name)).show(ui, |ui| card_ui(ui, card));
+        }
+    });
+    ui.add_space(8.0);
+    if ui.button("Close").clicked() {
+        commands.push(Command::CloseDialog);
+    }
+}
+
+/// The cards are inside the program; they are read once.
+fn cards() -> &'static [ModelCard] {
+    static CARDS: OnceLock<Vec<ModelCard>> = OnceLock::new();
+    CARDS.get_or_init(|| shipped_cards().unwrap_or_default())
+}
+
+fn card_ui(ui: &mut Ui, card: &ModelCard) {
+    let features = format!("{:?}, {} values in, {} out", card.features, card.input_dim, card.output_dim);
+    let mut rows = vec![
+        ("features".to_owned(), features.to_lowercase()),
+        ("frame step".to_owned(), format!("{} samples", card.hop)),
+        ("λ".to_owned(), format!("{:.3}", card.lambda)),
+        ("licence".to_owned(), card.licence.clone()),
+    ];
+    let plain = |name: &String| name.replace('_', " ");
+    rows.extend(card.metrics.iter().map(|(name, value)| (plain(name), format!("{value}"))));
+    rows.extend(
+        card.training.iter().map(|(name, value)| (plain(name), value.to_string().trim_matches('"').to_owned())),
+    );
+    Grid::new(&card.name).num_columns(2).spacing(vec2(14.0, 3.0)).show(ui, |ui| {
+        for (name, value) in rows {
+            ui.label(RichText::new(name).small().color(Palette::of(ui).soft_ink));
+            ui.add(eframe::egui::Label::new(RichText::new(value).small()).wrap());
+            ui.end_row();
+        }
+    });
+}

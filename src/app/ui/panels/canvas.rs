@@ -1,0 +1,287 @@
+//! What all panes on the time axis share: coordinates, gestures, bar lines, playhead, anchors.
+
+use eframe::egui::{
+    self, Align2, Color32, CursorIcon, FontId, Painter, PointerButton, Pos2, Rect, Response, Role, Sense, Stroke, Ui,
+    WidgetInfo, pos2, vec2,
+};
+
+use super::curve;
+use crate::align::settings::Anchor;
+use crate::app::command::Command;
+use crate::app::document::Document;
+use crate::app::state::AppState;
+use crate::app::time_view::TimeView;
+use crate::app::ui::theme::{self, Palette};
+
+/// Width of the labels left of every pane.
+pub const GUTTER: f32 = 64.0;
+/// How near the pointer must be to an onset to take hold of it.
+const GRIP: f32 = 6.0;
+/// Bar lines closer than this are thinned out.
+const CLOSEST_BARS: f32 = 26.0;
+/// Beats closer than this are left out.
+const CLOSEST_BEATS: f32 = 13.0;
+
+/// A pane on the time axis.
+pub struct Canvas {
+    /// Draws inside the pane.
+    pub painter: Painter,
+    /// Right of the labels.
+    pub plot: Rect,
+    /// The labels.
+    pub gutter: Rect,
+    /// The time axis.
+    pub view: TimeView,
+    /// Colours.
+    pub palette: &'static Palette,
+    /// Where the pointer is, if over the plot.
+    pub pointer: Option<Pos2>,
+    /// What was done on the plot.
+    pub response: Response,
+}
+
+/// Which gestures a pane understands beyond scrolling and zooming.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Grip {
+    /// Onsets can be dragged.
+    Onsets,
+    /// Nothing can.
+    Nothing,
+}
+
+impl Canvas {
+    /// Takes all the room there is and understands the gestures.
+    pub fn new(ui: &mut Ui, state: &AppState, name: &str, grip: Grip, commands: &mut Vec<Command>) -> Self {
+        let rect = ui.available_rect_before_wrap();
+        let gutter = Rect::from_min_max(rect.min, pos2(rect.left() + GUTTER, rect.bottom()));
+        let plot = Rect::from_min_max(pos2(gutter.right(), rect.top()), rect.max);
+        let response = ui.allocate_rect(plot, Sense::click_and_drag());
+        let position = state.transport.position_s;
+        response.widget_info(|| {
+            let label = format!("{name}, playhead at {}", super::clock(position, 1));
+            WidgetInfo::labeled(Role::Canvas, true, label)
+        });
+        let canvas = Self {
+            painter: ui.painter_at(rect),
+            plot,
+            gutter,
+            view: state.view(),
+            palette: Palette::of(ui),
+            pointer: response.hover_pos(),
+            response,
+        };
+        canvas.painter.rect_filled(rect, 0.0, canvas.palette.canvas);
+        canvas.scroll_and_zoom(ui, commands);
+        canvas.point_and_drag(ui, state, grip, commands);
+        canvas
+    }
+
+    /// Where a time is drawn.
+    pub fn x(&self, time_s: f64) -> f32 {
+        self.plot.left() + (self.view.share_of(time_s) * f64::from(self.plot.width())) as f32
+    }
+
+    /// The time at a place.
+    pub fn time(&self, x: f32) -> f64 {
+        self.view.time_at(f64::from(x - self.plot.left()) / f64::from(self.plot.width()))
+    }
+
+    /// Seconds of a distance.
+    pub fn seconds(&self, points: f32) -> f64 {
+        f64::from(points) / f64::from(self.plot.width()) * self.view.span_s
+    }
+
+    fn scroll_and_zoom(&self, ui: &Ui, commands: &mut Vec<Command>) {
+        let Some(pointer) = self.pointer else { return };
+        let (zoom, scroll) = ui.input(|input| (input.zoom_delta(), input.smooth_scroll_delta()));
+        let mut view = self.view;
+        if zoom != 1.0 {
+            view = view.zoomed(self.time(pointer.x), f64::from(zoom));
+        }
+        // A wheel without a sideways axis scrolls along time as well: there is nothing above or below.
+        let sideways = if scroll.x != 0.0 { scroll.x } else { scroll.y };
+        if sideways != 0.0 && zoom == 1.0 {
+            view = view.panned(-self.seconds(sideways));
+        }
+        if view != self.view {
+            commands.push(Command::SetView(view));
+        }
+    }
+
+    fn point_and_drag(&self, ui: &Ui, state: &AppState, grip: Grip, commands: &mut Vec<Command>) {
+        let near = |at: Pos2| self.onset_near(state, at).filter(|_| grip == Grip::Onsets);
+        if let Some(hovered) = self.pointer.filter(|_| !state.is_dragging()).and_then(near) {
+            ui.ctx().set_cursor_icon(CursorIcon::ResizeHorizontal);
+            let x = self.x(hovered.performance_s);
+            self.painter.vline(x, self.plot.y_range(), Stroke::new(2.0, self.palette.accent.gamma_multiply(0.5)));
+        }
+        let pointer = self.response.interact_pointer_pos();
+        if self.response.drag_started_by(PointerButton::Primary) {
+            let origin = ui.input(|input| input.pointer.press_origin()).or(pointer);
+            if let (Some(held), Some(pointer)) = (origin.and_then(near), pointer) {
+                let performance_s = self.time(pointer.x);
+                commands.push(Command::Drag(Anchor { performance_s, ..held }));
+                return;
+            }
+        }
+        if state.is_dragging() && self.response.dragged() {
+            if let (Some(held), Some(pointer)) = (state.document.as_ref().and_then(|document| document.moved), pointer)
+            {
+                commands.push(Command::Drag(Anchor { performance_s: self.time(pointer.x), ..held }));
+            }
+        } else if self.response.dragged() {
+            let moved = self.response.drag_delta().x;
+            if moved != 0.0 {
+                commands.push(Command::SetView(self.view.panned(-self.seconds(moved))));
+            }
+        }
+        if state.is_dragging() && self.response.drag_stopped() {
+            commands.push(Command::Drop);
+        }
+        if let (true, Some(at)) = (self.response.clicked(), pointer) {
+            match near(at) {
+                Some(onset) => {
+                    commands.push(Command::Select(Some(onset.score_s)));
+                    commands.push(Command::Seek(onset.performance_s));
+                }
+                None => {
+                    commands.push(Command::Select(None));
+                    commands.push(Command::Seek(self.time(at.x)));
+                }
+            }
+        }
+    }
+
+    fn onset_near(&self, state: &AppState, at: Pos2) -> Option<Anchor> {
+        if !self.plot.contains(at) {
+            return None;
+        }
+        let onset = state.solution()?.onset_near(self.time(at.x))?;
+        let close = (self.x(onset.performance_s) - at.x).abs() <= GRIP;
+        close.then_some(Anchor { score_s: onset.score_s, performance_s: onset.performance_s })
+    }
+
+    /// Bars as bands and lines, beats as fine lines.
+    pub fn paint_bars(&self, state: &AppState) {
+        let Some(solution) = state.shown() else { return };
+        let beats = solution.beats_between(self.view.start_s - 30.0, self.view.end_s() + 30.0);
+        let bars: Vec<_> = beats.iter().filter(|beat| beat.beat == 1).collect();
+        let per_bar = self.plot.width() / bars.len().max(1) as f32;
+        let step = curve::bar_step(per_bar, CLOSEST_BARS);
+        for pair in bars.windows(2) {
+            if per_bar > 1.5 * CLOSEST_BARS && pair[0].bar % 2 == 0 {
+                let band = egui::Rangef::new(self.x(pair[0].performance_s), self.x(pair[1].performance_s));
+                self.painter.rect_filled(
+                    Rect::from_x_y_ranges(band, self.plot.y_range()).intersect(self.plot),
+                    0.0,
+                    self.palette.shade,
+                );
+            }
+        }
+        let per_beat = self.plot.width() / beats.len().max(1) as f32;
+        for beat in beats {
+            let x = self.x(beat.performance_s);
+            if !self.plot.x_range().contains(x) {
+                continue;
+            }
+            if beat.beat == 1 && beat.bar % step == 0 {
+                self.painter.vline(x, self.plot.y_range(), Stroke::new(1.0, self.palette.edge));
+            } else if beat.beat != 1 && per_beat > CLOSEST_BEATS {
+                self.painter.vline(x, self.plot.y_range(), Stroke::new(1.0, self.palette.grid));
+            }
+        }
+    }
+
+    /// What lies over everything: the marked stretch, anchors, the selected onset, the playhead.
+    pub fn paint_overlay(&self, state: &AppState) {
+        if let Some((from, to)) = state.transport.marked {
+            let range = egui::Rangef::new(self.x(from), self.x(to));
+            let rect = Rect::from_x_y_ranges(range, self.plot.y_range()).intersect(self.plot);
+            let strength = if state.transport.looping { 0.13 } else { 0.07 };
+            self.painter.rect_filled(rect, 0.0, self.palette.accent.gamma_multiply(strength));
+        }
+        if let Some(document) = &state.document {
+            self.paint_anchors(document);
+        }
+        self.paint_playhead(state.transport.position_s);
+        let edge = self.gutter.right();
+        self.painter.rect_filled(self.gutter, 0.0, self.palette.panel);
+        self.painter.vline(edge, self.gutter.y_range(), Stroke::new(1.0, self.palette.edge));
+    }
+
+    fn paint_anchors(&self, document: &Document) {
+        for anchor in &document.settings.anchors {
+            self.paint_anchor(anchor.performance_s, false);
+        }
+        if let Some(place) = document.selected.and_then(|score_s| document.place_of(score_s)) {
+            self.vline(place, Stroke::new(1.5, self.palette.accent));
+        }
+        if let Some(moved) = document.moved {
+            self.paint_anchor(moved.performance_s, true);
+        }
+    }
+
+    fn vline(&self, time_s: f64, stroke: Stroke) {
+        let x = self.x(time_s);
+        if self.plot.x_range().contains(x) {
+            self.painter.vline(x, self.plot.y_range(), stroke);
+        }
+    }
+
+    fn paint_anchor(&self, time_s: f64, moving: bool) {
+        let x = self.x(time_s);
+        if !self.plot.x_range().contains(x) {
+            return;
+        }
+        let colour = self.palette.accent;
+        self.painter.vline(x, self.plot.y_range(), Stroke::new(if moving { 2.0 } else { 1.0 }, colour));
+        let head = pos2(x, self.plot.top() + 6.0);
+        let diamond = [vec2(0.0, -5.0), vec2(5.0, 0.0), vec2(0.0, 5.0), vec2(-5.0, 0.0)].map(|corner| head + corner);
+        self.painter.add(egui::Shape::convex_polygon(diamond.to_vec(), colour, Stroke::NONE));
+    }
+
+    /// A line where it plays.
+    pub fn paint_playhead(&self, time_s: f64) {
+        self.vline(time_s, Stroke::new(1.5, self.palette.ink));
+    }
+
+    /// A label in the gutter.
+    pub fn label(&self, y: f32, text: impl ToString) {
+        let place = pos2(self.gutter.right() - 6.0, y);
+        self.painter.text(place, Align2::RIGHT_CENTER, text, theme::label_font(), self.palette.soft_ink);
+    }
+
+    /// Words in the middle of an empty pane.
+    pub fn hint(&self, text: &str) {
+        let colour = self.palette.soft_ink;
+        self.painter.text(self.plot.center(), Align2::CENTER_CENTER, text, FontId::proportional(13.0), colour);
+    }
+
+    /// Colours and what they stand for, one below the other, on a ground of their own.
+    pub fn legend(&self, corner: Pos2, entries: &[(Color32, String)]) {
+        const ROW: f32 = 16.0;
+        let ink = self.palette.soft_ink;
+        let galleys: Vec<_> = entries
+            .iter()
+            .map(|(colour, words)| (*colour, self.painter.layout_no_wrap(words.clone(), theme::label_font(), ink)))
+            .collect();
+        let widest = galleys.iter().map(|(_, galley)| galley.size().x).fold(0.0, f32::max);
+        let size = vec2(widest + 40.0, ROW * galleys.len() as f32 + 8.0);
+        let ground = Rect::from_min_size(corner, size).intersect(self.plot);
+        self.painter.rect_filled(ground, 5.0, self.palette.panel.gamma_multiply(0.92));
+        for (row, (colour, galley)) in galleys.into_iter().enumerate() {
+            let y = corner.y + 4.0 + ROW * (row as f32 + 0.5);
+            self.painter.line_segment([pos2(corner.x + 8.0, y), pos2(corner.x + 24.0, y)], Stroke::new(3.0, colour));
+            let place = pos2(corner.x + 32.0, y - 0.5 * galley.size().y);
+            self.painter.with_clip_rect(ground).galley(place, galley, ink);
+        }
+    }
+
+    /// A small label on the plot with a ground of its own.
+    pub fn tag(&self, place: Pos2, align: Align2, text: &str, colour: Color32) {
+        let galley = self.painter.layout_no_wrap(text.to_owned(), theme::label_font(), colour);
+        let rect = align.anchor_size(place, galley.size()).expand2(vec2(4.0, 2.0));
+        self.painter.rect_filled(rect, 3.0, self.palette.panel.gamma_multiply(0.9));
+        self.painter.galley(rect.min + vec2(4.0, 2.0), galley, colour);
+    }
+}

@@ -1,0 +1,88 @@
+//! Dialogs of our own, one at a time, above everything else.
+
+use std::path::PathBuf;
+
+use eframe::egui::{self, Button, RichText, TextEdit, Ui};
+
+use super::{about, export_window, open_dialog, picture_dialog, relink_dialog, shortcuts};
+use crate::app::command::Command;
+use crate::app::state::{Afterwards, AppState, Dialog};
+use crate::app::system_dialog::Question;
+use crate::app::ui::theme::Palette;
+
+/// Draws the dialog that is open, if any.
+pub fn dialogs_ui(ctx: &egui::Context, state: &AppState, commands: &mut Vec<Command>) {
+    let Some(dialog) = &state.dialog else { return };
+    let frame = egui::Frame::popup(&ctx.style_of(ctx.theme())).inner_margin(22).corner_radius(12);
+    let modal = egui::Modal::new(egui::Id::unique("dialog")).frame(frame).show(ctx, |ui| match dialog {
+        Dialog::Open { recording, score } => open_dialog::open_ui(ui, recording, score, commands),
+        Dialog::SaveSession { path } => save_ui(ui, path, commands),
+        Dialog::Export { format, path } => export_window::export_ui(ui, state, *format, path, commands),
+        Dialog::Picture(options) => picture_dialog::picture_ui(ui, state, options, commands),
+        Dialog::Relink(reopened) => relink_dialog::relink_ui(ui, reopened, commands),
+        Dialog::Shortcuts => shortcuts::shortcuts_ui(ui, commands),
+        Dialog::About => about::about_ui(ui, commands),
+        Dialog::Unsaved(afterwards) => unsaved_ui(ui, afterwards, commands),
+    });
+    if modal.backdrop_response.clicked() {
+        commands.push(Command::CloseDialog);
+    }
+}
+
+/// The button that does what the dialog is for.
+pub fn main_button(ui: &mut Ui, text: &str, enabled: bool) -> bool {
+    let palette = Palette::of(ui);
+    let text = RichText::new(text).color(palette.on_accent);
+    ui.add_enabled(enabled, Button::new(text).fill(palette.accent)).clicked()
+}
+
+/// A line to type a path into, as wide as the dialog.
+pub fn path_field(ui: &mut Ui, name: &str, hint: &str, text: &mut String) -> bool {
+    let label = ui.label(name);
+    ui.add(TextEdit::singleline(text).hint_text(hint).desired_width(f32::INFINITY)).labelled_by(label.id).changed()
+}
+
+fn save_ui(ui: &mut Ui, path: &str, commands: &mut Vec<Command>) {
+    ui.set_width(480.0);
+    ui.heading("Save session");
+    ui.label("Settings, fixed onsets and the alignment. Recording and score stay where they are.");
+    let mut typed = path.to_owned();
+    if path_field(ui, "File", "/path/to/piece.agogic", &mut typed) {
+        commands.push(Command::Show(Dialog::SaveSession { path: typed.clone() }));
+    }
+    ui.add_space(8.0);
+    ui.horizontal(|ui| {
+        let ready = !typed.trim().is_empty();
+        let entered = ui.input(|input| input.key_pressed(egui::Key::Enter));
+        if main_button(ui, "Save", ready) || (entered && ready) {
+            commands.push(Command::SaveSessionAs(PathBuf::from(typed.trim())));
+        }
+        if ui.button("Browse…").clicked() {
+            commands.push(Command::CloseDialog);
+            commands.push(Command::Ask(Question::SaveSession(crate::app::document::source::file_name(
+                typed.trim().as_ref(),
+            ))));
+        }
+        if ui.button("Cancel").clicked() {
+            commands.push(Command::CloseDialog);
+        }
+    });
+}
+
+fn unsaved_ui(ui: &mut Ui, afterwards: &Afterwards, commands: &mut Vec<Command>) {
+    ui.set_width(380.0);
+    ui.heading("Save your changes?");
+    ui.label("Corrections and settings of this piece are not saved yet.");
+    ui.add_space(8.0);
+    ui.horizontal(|ui| {
+        if main_button(ui, "Save", true) {
+            commands.push(Command::SaveAnd(afterwards.clone()));
+        }
+        if ui.button("Discard").clicked() {
+            commands.push(Command::DiscardChanges(afterwards.clone()));
+        }
+        if ui.button("Cancel").clicked() {
+            commands.push(Command::CloseDialog);
+        }
+    });
+}

@@ -1,0 +1,82 @@
+//! Writing the alignment: every format, and where to.
+
+use std::path::{Path, PathBuf};
+
+use eframe::egui::{
+    self, Align2, Color32, FontFamily, FontId, Response, Role, ScrollArea, Sense, Ui, WidgetInfo, pos2, vec2,
+};
+
+use super::dialogs::{main_button, path_field};
+use crate::app::command::Command;
+use crate::app::document::source::file_name;
+use crate::app::state::{AppState, Dialog};
+use crate::app::system_dialog::Question;
+use crate::app::ui::theme::{self, Palette};
+use crate::export::Format;
+
+pub(super) fn export_ui(ui: &mut Ui, state: &AppState, format: Format, path: &str, commands: &mut Vec<Command>) {
+    ui.set_width(640.0);
+    ui.heading("Export");
+    let mut path = path.to_owned();
+    ui.label("Format");
+    egui::Frame::new().fill(ui.visuals().extreme_bg_color).corner_radius(6).inner_margin(6).show(ui, |ui| {
+        ScrollArea::vertical().max_height(264.0).auto_shrink([false, true]).show(ui, |ui| {
+            ui.spacing_mut().item_spacing.y = 0.0;
+            for entry in Format::all() {
+                if format_row(ui, entry, entry == format).clicked() {
+                    let path = with_extension(&path, entry);
+                    commands.push(Command::Show(Dialog::Export { format: entry, path }));
+                }
+            }
+        });
+    });
+    if path_field(ui, "File", "/path/to/file", &mut path) {
+        commands.push(Command::Show(Dialog::Export { format, path: path.clone() }));
+    }
+    let target = PathBuf::from(path.trim());
+    if state.would_replace.as_ref() == Some(&target) {
+        ui.label(format!("{} exists and will be replaced.", file_name(&target)));
+    }
+    ui.add_space(8.0);
+    ui.horizontal(|ui| {
+        let ready = !path.trim().is_empty() && state.solution().is_some();
+        let entered = ui.input(|input| input.key_pressed(egui::Key::Enter));
+        if main_button(ui, "Write", ready) || (entered && ready) {
+            commands.push(Command::Export { format, path: target.clone() });
+        }
+        if ui.button("Browse…").clicked() {
+            commands.push(Command::Ask(Question::Export(file_name(&target))));
+        }
+        if ui.button("Cancel").clicked() {
+            commands.push(Command::CloseDialog);
+        }
+    });
+}
+
+/// A format: its name, the extension, what is in it.
+fn format_row(ui: &mut Ui, format: Format, chosen: bool) -> Response {
+    let palette = Palette::of(ui);
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), 24.0), Sense::click());
+    let text = format!("{} .{} {}", format.name(), format.extension(), format.description());
+    response.widget_info(|| WidgetInfo::selected(Role::RadioButton, true, chosen, text.as_str()));
+    let fill = match (chosen, response.hovered()) {
+        (true, _) => palette.accent.gamma_multiply(0.25),
+        (_, true) => palette.button,
+        _ => Color32::TRANSPARENT,
+    };
+    ui.painter().rect_filled(rect, 5.0, fill);
+    let painter = ui.painter_at(rect);
+    let cell = |x: f32, text: &str, strong: bool| {
+        let family = if strong { theme::strong_family() } else { FontFamily::Proportional };
+        let ink = if strong { palette.ink } else { palette.soft_ink };
+        painter.text(pos2(rect.left() + x, rect.center().y), Align2::LEFT_CENTER, text, FontId::new(12.5, family), ink);
+    };
+    cell(8.0, format.name(), true);
+    cell(134.0, &format!(".{}", format.extension()), false);
+    cell(206.0, format.description(), false);
+    response
+}
+
+fn with_extension(path: &str, format: Format) -> String {
+    Path::new(path.trim()).with_extension(format.extension()).display().to_string()
+}

@@ -1,0 +1,121 @@
+//! What there is to tell: progress with a way to stop it, sentences with a way to close them, a hint while files hover.
+
+use eframe::egui::{self, Align2, Color32, CornerRadius, Frame, Margin, ProgressBar, RichText, Stroke, Ui, vec2};
+
+use crate::app::command::Command;
+use crate::app::state::{AppState, Severity};
+use crate::app::ui::theme::Palette;
+
+const WIDTH: f32 = 420.0;
+
+/// Draws the cards in the lower right corner of the panes.
+pub fn notices_ui(ctx: &egui::Context, state: &AppState, commands: &mut Vec<Command>) {
+    let work = state.work.as_ref().filter(|work| !work.brief);
+    if work.is_none() && state.notices.is_empty() && state.left_behind.is_none() {
+        return;
+    }
+    egui::Area::new(egui::Id::unique("notices"))
+        .anchor(Align2::LEFT_BOTTOM, vec2(super::GUTTER + 16.0, -72.0))
+        .order(egui::Order::Middle)
+        .show(ctx, |ui| {
+            ui.set_max_width(WIDTH);
+            for (index, notice) in state.notices.iter().enumerate() {
+                let colour = match notice.severity {
+                    Severity::Info => Palette::of(ui).accent,
+                    Severity::Warning => Palette::of(ui).reference,
+                    Severity::Error => Palette::of(ui).error,
+                };
+                card(ui, colour, |ui| {
+                    ui.horizontal(|ui| {
+                        ui.vertical(|ui| {
+                            ui.set_width(WIDTH - 110.0);
+                            ui.add(egui::Label::new(&notice.text).wrap());
+                            if let Some(details) = &notice.details {
+                                let title = RichText::new("Details").small();
+                                egui::CollapsingHeader::new(title).id_salt(("details", index)).show(ui, |ui| {
+                                    ui.add(
+                                        egui::Label::new(RichText::new(details).monospace().small())
+                                            .selectable(true)
+                                            .wrap(),
+                                    );
+                                });
+                            }
+                        });
+                        if ui.button("Close").clicked() {
+                            commands.push(Command::Dismiss(index));
+                        }
+                    });
+                });
+            }
+            if state.left_behind.is_some() {
+                card(ui, Palette::of(ui).reference, |ui| {
+                    ui.add(egui::Label::new("Agogic did not close properly last time. Unsaved work was kept.").wrap());
+                    ui.horizontal(|ui| {
+                        if ui.button("Recover it").clicked() {
+                            commands.push(Command::Recover);
+                        }
+                        if ui.button("Discard it").clicked() {
+                            commands.push(Command::DiscardLeftBehind);
+                        }
+                    });
+                });
+            }
+            if let Some(work) = work {
+                card(ui, Palette::of(ui).accent, |ui| {
+                    ui.horizontal(|ui| {
+                        ui.vertical(|ui| {
+                            ui.set_width(WIDTH - 120.0);
+                            ui.label(&work.title);
+                            let bar = ProgressBar::new(work.fraction).desired_height(4.0).fill(Palette::of(ui).accent);
+                            ui.add(bar);
+                            let stage =
+                                RichText::new(format!("{}…", work.stage)).small().color(Palette::of(ui).soft_ink);
+                            ui.label(stage);
+                        });
+                        if ui.button("Cancel").clicked() {
+                            commands.push(Command::Cancel);
+                        }
+                    });
+                });
+            }
+        });
+}
+
+fn card(ui: &mut Ui, colour: Color32, content: impl FnOnce(&mut Ui)) {
+    let palette = Palette::of(ui);
+    let response = Frame::new()
+        .fill(palette.panel)
+        .stroke(Stroke::new(1.0, palette.edge))
+        .corner_radius(CornerRadius::same(8))
+        .shadow(ui.visuals().popup_shadow)
+        .inner_margin(Margin { left: 16, right: 12, top: 10, bottom: 10 })
+        .show(ui, |ui| {
+            ui.set_width(WIDTH - 28.0);
+            content(ui);
+        })
+        .response;
+    let mut stripe = response.rect.shrink2(vec2(0.0, 8.0));
+    stripe.set_left(stripe.left() + 5.0);
+    stripe.set_width(3.0);
+    ui.painter().rect_filled(stripe, 2.0, colour);
+}
+
+/// Says what will happen while files are held over the window.
+pub fn drop_hint_ui(ctx: &egui::Context) {
+    let hovering = ctx.input(|input| input.raw.hovered_files.len());
+    if hovering == 0 {
+        return;
+    }
+    let layer = egui::LayerId::new(egui::Order::Tooltip, egui::Id::unique("drop hint"));
+    let painter = ctx.layer_painter(layer);
+    let rect = ctx.content_rect();
+    let dark = ctx.theme() == egui::Theme::Dark;
+    let palette = if dark { &crate::app::ui::theme::DARK } else { &crate::app::ui::theme::LIGHT };
+    painter.rect_filled(rect, 0.0, palette.window.gamma_multiply(0.85));
+    let inner = rect.shrink(24.0);
+    painter.rect_stroke(inner, 14.0, Stroke::new(2.0, palette.accent), egui::StrokeKind::Inside);
+    let font = egui::FontId::new(20.0, crate::app::ui::theme::strong_family());
+    let text = "Drop a recording and its MIDI score\nTogether or one after the other";
+    let galley = painter.layout(text.to_owned(), font, palette.ink, inner.width());
+    painter.galley(rect.center() - 0.5 * galley.size(), galley, palette.ink);
+}

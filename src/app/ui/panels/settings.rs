@@ -1,0 +1,265 @@
+//! How to align. Changes wait for the button, so that several can be made at once.
+
+use std::path::PathBuf;
+
+use eframe::egui::{self, Button, ComboBox, DragValue, Grid, RichText, Ui, vec2};
+
+use super::side::{COMBO_WIDTH, heading};
+use crate::align::settings::{
+    Aligner, Ends, FeatureKind, FrameMethod, Method, OnsetMethod, SHIPPED_EAR, Settings, SlopeLimits,
+};
+use crate::app::command::Command;
+use crate::app::document::source::file_name;
+use crate::app::state::AppState;
+use crate::app::system_dialog::Question;
+use crate::app::ui::theme::Palette;
+
+const FEATURES: [(FeatureKind, &str); 3] =
+    [(FeatureKind::Cqt, "Constant-Q"), (FeatureKind::Chroma, "Chroma"), (FeatureKind::Mel, "Mel bands")];
+const ALIGNERS: [(bool, &str); 2] = [(false, "Continuous (GDTW)"), (true, "Classic (DTW)")];
+const METHODS: [(bool, &str); 2] = [(false, "Onset by onset"), (true, "Frame by frame")];
+
+/// Width of the names before the controls, so that all controls stand in one column.
+const LABELS: f32 = 58.0;
+
+/// Draws the settings.
+pub fn settings_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+    heading(ui, "Settings");
+    let mut settings = state.settings().clone();
+    Grid::new("settings").num_columns(2).min_col_width(LABELS).spacing(vec2(12.0, 8.0)).show(ui, |ui| {
+        method_ui(ui, &mut settings.method);
+        match &mut settings.method {
+            Method::Onsets(onsets) => onsets_ui(ui, onsets),
+            Method::Frames(frames) => frames_ui(ui, state, frames, commands),
+        }
+    });
+    egui::CollapsingHeader::new("Advanced").show(ui, |ui| advanced_ui(ui, &mut settings));
+    if settings != *state.settings() {
+        commands.push(Command::SetSettings(settings));
+    }
+    ui.add_space(8.0);
+    buttons_ui(ui, state, commands);
+    ui.add_space(14.0);
+    heading(ui, "Playback");
+    Grid::new("playback").num_columns(2).min_col_width(LABELS).spacing(vec2(12.0, 8.0)).show(ui, |ui| {
+        label(ui, "Device", "Where sound goes. If it is not connected, the system's own choice is used.");
+        device_ui(ui, state, commands);
+        ui.end_row();
+    });
+}
+
+fn method_ui(ui: &mut Ui, method: &mut Method) {
+    label(
+        ui,
+        "Method",
+        "Onset by onset: every onset is placed by its own attack, to a few milliseconds. Frame by frame: the published \
+         method, which compares features.",
+    );
+    let (mut by_frames, before) = (matches!(method, Method::Frames(_)), matches!(method, Method::Frames(_)));
+    choice(ui, "Method", &METHODS, &mut by_frames);
+    if by_frames != before {
+        *method = if by_frames { Method::Frames(FrameMethod::default()) } else { Method::default() };
+    }
+    ui.end_row();
+}
+
+fn onsets_ui(ui: &mut Ui, onsets: &mut OnsetMethod) {
+    label(ui, "Ear", "A network that has learned to hear onsets. Without it, the spectrum alone is listened to.");
+    let mut listens = onsets.ear.is_some();
+    if ui.checkbox(&mut listens, "hear onsets with the network").changed() {
+        onsets.ear = listens.then(|| SHIPPED_EAR.to_owned());
+    }
+    ui.end_row();
+}
+
+fn frames_ui(ui: &mut Ui, state: &AppState, frames: &mut FrameMethod, commands: &mut Vec<Command>) {
+    label(
+        ui,
+        "Features",
+        "What of the sound is compared. Constant-Q tells semitones apart and suits most music; chroma \
+         ignores octaves; mel bands are coarse.",
+    );
+    choice(ui, "Features", &FEATURES, &mut frames.features);
+    ui.end_row();
+    label(ui, "Extractor", "A network that has learned which of these features matter.");
+    extractor_ui(ui, state, frames.extractor.as_deref(), commands);
+    ui.end_row();
+    label(ui, "Aligner", "Continuous: a smooth curve between the frames. Classic: frame by frame, in steps.");
+    let (mut classic, before) = (frames.aligner == Aligner::Dtw, frames.aligner == Aligner::Dtw);
+    choice(ui, "Aligner", &ALIGNERS, &mut classic);
+    if classic != before {
+        frames.aligner = if classic { Aligner::Dtw } else { Aligner::default() };
+    }
+    ui.end_row();
+    label(
+        ui,
+        "Excerpt",
+        "The recording holds more than the score, or only part of it: its ends need not meet the score's.",
+    );
+    let mut free = frames.ends == Ends::Free;
+    if ui.checkbox(&mut free, "ends are free").changed() {
+        frames.ends = if free { Ends::Free } else { Ends::Pinned };
+    }
+    ui.end_row();
+    label(
+        ui,
+        "Sound",
+        "What the score is played with when it is compared and heard. A SoundFont like the instrument of \
+         the recording can help.",
+    );
+    soundfont_ui(ui, &mut frames.soundfont, commands);
+    ui.end_row();
+}
+
+const SYSTEM_DEVICE: &str = "System default";
+/// Longer names are cut off in the list.
+const WIDEST_DEVICE: f32 = 300.0;
+
+fn device_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+    let now = state.preferences.output_device.as_ref();
+    let shown = now.map_or(SYSTEM_DEVICE, |device| &device.name);
+    let combo = ComboBox::from_id_salt("device").selected_text(shown).width(COMBO_WIDTH).truncate().show_ui(ui, |ui| {
+        // Some systems call devices by whole sentences.
+        ui.set_max_width(WIDEST_DEVICE);
+        if ui.selectable_label(now.is_none(), SYSTEM_DEVICE).clicked() {
+            commands.push(Command::ChooseDevice(None));
+        }
+        let absent = now.filter(|now| !state.devices.contains(now));
+        for device in state.devices.iter().chain(absent) {
+            let entry = Button::selectable(now == Some(device), &device.name).truncate();
+            if ui.add(entry).on_hover_text(format!("{}\n{}", device.name, device.id)).clicked() {
+                commands.push(Command::ChooseDevice(Some(device.clone())));
+            }
+        }
+    });
+    // The list is asked for when it is opened: devices come and go.
+    if combo.response.clicked() {
+        commands.push(Command::ListDevices);
+    }
+    combo.response.accessible_name("Device");
+}
+
+const SHIPPED: [&str; 3] = ["mel", "cqt", "chroma"];
+
+fn extractor_ui(ui: &mut Ui, state: &AppState, now: Option<&str>, commands: &mut Vec<Command>) {
+    let shown = now.map_or_else(|| "None".to_owned(), |model| file_name(model.as_ref()));
+    let combo =
+        ComboBox::from_id_salt("extractor").selected_text(shown).width(COMBO_WIDTH).truncate().show_ui(ui, |ui| {
+            if ui.selectable_label(now.is_none(), "None").clicked() {
+                commands.push(Command::ChooseExtractor(None));
+            }
+            for name in SHIPPED {
+                if ui.selectable_label(now == Some(name), format!("{name} (built in)")).clicked() {
+                    commands.push(Command::ChooseExtractor(Some(name.to_owned())));
+                }
+            }
+            if let Some(outcome) = &state.tuning.outcome {
+                let path = outcome.model.display().to_string();
+                if ui.selectable_label(now == Some(path.as_str()), file_name(&outcome.model)).clicked() {
+                    commands.push(Command::ChooseExtractor(Some(path)));
+                }
+            }
+            if ui.selectable_label(false, "Open a model…").clicked() {
+                commands.push(Command::Ask(Question::OpenModel));
+            }
+        });
+    combo.response.accessible_name("Extractor");
+}
+
+fn buttons_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+    let palette = Palette::of(ui);
+    ui.horizontal(|ui| {
+        let wanted = state.needs_aligning() && state.work.is_none();
+        let text = RichText::new("Align again").color(if wanted { palette.on_accent } else { palette.ink });
+        let button = if wanted { Button::new(text).fill(palette.accent) } else { Button::new(text) };
+        if ui.add_enabled(state.document.is_some(), button).on_hover_text("With these settings (Ctrl+R)").clicked() {
+            commands.push(Command::Align);
+        }
+        let fresh = Settings { anchors: state.settings().anchors.clone(), ..Settings::default() };
+        let reset = ui.add_enabled(fresh != *state.settings(), Button::new("Reset"));
+        if reset.on_hover_text("All settings as at first; fixed onsets stay.").clicked() {
+            commands.push(Command::SetSettings(fresh));
+        }
+    });
+}
+
+fn label(ui: &mut Ui, text: &str, hint: &str) {
+    ui.label(text).on_hover_text(hint);
+}
+
+fn choice<T: Copy + PartialEq>(ui: &mut Ui, name: &str, entries: &[(T, &str)], value: &mut T) {
+    let shown = entries.iter().find(|(entry, _)| entry == value).map_or("", |(_, name)| name);
+    let combo = ComboBox::from_id_salt(name).selected_text(shown).width(COMBO_WIDTH).truncate().show_ui(ui, |ui| {
+        for (entry, name) in entries {
+            ui.selectable_value(value, *entry, *name);
+        }
+    });
+    combo.response.accessible_name(name);
+}
+
+fn soundfont_ui(ui: &mut Ui, soundfont: &mut Option<PathBuf>, commands: &mut Vec<Command>) {
+    ui.horizontal(|ui| {
+        let name = soundfont.as_deref().map_or_else(|| "Built-in piano".to_owned(), file_name);
+        if ui.add(Button::new(name).truncate()).on_hover_text("Choose a SoundFont (.sf2)").clicked() {
+            commands.push(Command::Ask(Question::OpenSoundFont));
+        }
+        if soundfont.is_some() && ui.small_button("Reset").on_hover_text("Back to the built-in piano").clicked() {
+            *soundfont = None;
+        }
+    });
+}
+
+fn advanced_ui(ui: &mut Ui, settings: &mut Settings) {
+    Grid::new("advanced").num_columns(2).spacing(vec2(12.0, 8.0)).show(ui, |ui| {
+        match &mut settings.method {
+            Method::Onsets(onsets) => slope_ui(ui, &mut onsets.slope),
+            Method::Frames(frames) => advanced_frames_ui(ui, frames),
+        }
+        label(ui, "Search width", "How far, in seconds, the curve may stray from the first rough one.");
+        optional(ui, &mut settings.band_s, 5.0, |ui, band| {
+            ui.add(DragValue::new(band).speed(0.1).range(0.1..=3600.0).suffix(" s")).accessible_name("Search width");
+        });
+        ui.end_row();
+    });
+}
+
+fn advanced_frames_ui(ui: &mut Ui, frames: &mut FrameMethod) {
+    if let Aligner::Gdtw { lambda, slope } = &mut frames.aligner {
+        label(
+            ui,
+            "Smoothness λ",
+            "How much sudden changes of tempo cost. Higher: a smoother curve. Lower: follows every note.",
+        );
+        optional(ui, lambda, frames.features.default_lambda(), |ui, value| {
+            ui.add(DragValue::new(value).speed(0.01).range(0.0..=100.0)).accessible_name("Smoothness");
+        });
+        ui.end_row();
+        slope_ui(ui, slope);
+    }
+    label(ui, "Frame step", "Samples between frames, at 22,050 Hz. Smaller: finer and slower.");
+    ui.add(DragValue::new(&mut frames.hop).speed(8).range(64..=8192)).accessible_name("Frame step");
+    ui.end_row();
+}
+
+fn slope_ui(ui: &mut Ui, slope: &mut Option<SlopeLimits>) {
+    label(ui, "Tempo limits", "How much slower and faster than the overall tempo the performance may get.");
+    optional(ui, slope, SlopeLimits { min: 0.2, max: 5.0 }, |ui, slope| {
+        ui.add(DragValue::new(&mut slope.min).speed(0.01).range(0.0..=slope.max - 0.01)).accessible_name("Slowest");
+        ui.label("to");
+        ui.add(DragValue::new(&mut slope.max).speed(0.05).range(slope.min + 0.01..=1000.0)).accessible_name("Fastest");
+    });
+    ui.end_row();
+}
+
+/// A value that is chosen for the user unless the box is ticked.
+fn optional<T: Copy>(ui: &mut Ui, value: &mut Option<T>, usual: T, edit: impl FnOnce(&mut Ui, &mut T)) {
+    ui.horizontal(|ui| {
+        let mut automatic = value.is_none();
+        if ui.checkbox(&mut automatic, "auto").on_hover_text("Let Agogic choose.").changed() {
+            *value = if automatic { None } else { Some(usual) };
+        }
+        if let Some(value) = value {
+            edit(ui, value);
+        }
+    });
+}

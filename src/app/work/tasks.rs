@@ -1,0 +1,455 @@
+//! What worker threads do.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::worker::{Event, Slot};
+use super::{labels, train_task};
+use crate::align::result::Alignment;
+use crate::align::settings::{Method, Settings};
+use crate::align::{Listening, Named, Stopwatch, align, align_heard, realign};
+use crate::app::document::Heard;
+use crate::app::document::relink::Reopened;
+use crate::app::document::session::Session;
+use crate::app::document::source::{Source, Sources, role_of};
+use crate::app::document::view_model::{Piece, PieceParts, Reference, Solution};
+use crate::app::picture::{Drawing, PictureOptions};
+use crate::app::playback::ListDevices;
+use crate::app::system_dialog::{self, Ask};
+use crate::app::tuning::Plan;
+use crate::audio::{self, Decoded};
+use crate::base::atomic_file::write_bytes_atomically;
+use crate::base::error::{Error, Result};
+use crate::base::job::JobContext;
+use crate::demo;
+use crate::evaluation::{BeatClock, TimeMap, read_ground_truth};
+use crate::export::{ExportInput, Format};
+use crate::learning::Control;
+use crate::networks::open_model;
+use crate::score::{Score, SoundFont, SynthParams, synthesise_mapped};
+
+/// A job.
+#[derive(Debug)]
+pub enum Task {
+    /// Reads the files of a piece and aligns them.
+    Open {
+        /// The files.
+        sources: Sources,
+        /// How to align.
+        settings: Settings,
+        /// An alignment of the same files and settings that need not be found again.
+        known: Option<Box<Alignment>>,
+    },
+    /// Reads a session and looks for its files.
+    Reopen {
+        /// The session file.
+        file: PathBuf,
+        /// Where it will be saved.
+        saved_as: Option<PathBuf>,
+    },
+    /// Takes a file for one that a session no longer finds.
+    Offer {
+        /// The session.
+        reopened: Box<Reopened>,
+        /// The file.
+        file: PathBuf,
+        /// Whether it may hold something else.
+        confirmed: bool,
+    },
+    /// Asks the system which devices sound can go to.
+    Devices(ListDevices),
+    /// Aligns a piece that is open.
+    Align {
+        /// The piece.
+        piece: Arc<Piece>,
+        /// What was heard of it, if it was.
+        heard: Option<Heard>,
+        /// How to align.
+        settings: Settings,
+        /// What to compare with.
+        reference: Option<Arc<Reference>>,
+    },
+    /// Solves the stretch around a moment again.
+    Section {
+        /// The piece.
+        piece: Arc<Piece>,
+        /// What was heard of it.
+        listening: Arc<Listening>,
+        /// The alignment so far.
+        solution: Arc<Solution>,
+        /// Its settings with the new anchors.
+        settings: Settings,
+        /// What to compare with.
+        reference: Option<Arc<Reference>>,
+        /// The moment, in seconds of the score.
+        at_s: f64,
+        /// Whether it only shows what would be, while the onset is dragged.
+        preview: bool,
+    },
+    /// Shows an alignment that was kept.
+    Adopt {
+        /// The piece.
+        piece: Arc<Piece>,
+        /// The alignment.
+        alignment: Box<Alignment>,
+        /// What to compare with.
+        reference: Option<Arc<Reference>>,
+    },
+    /// Compares with something else, or nothing.
+    Compare {
+        /// The piece.
+        piece: Arc<Piece>,
+        /// What is compared.
+        solution: Arc<Solution>,
+        /// The reference.
+        with: CompareWith,
+    },
+    /// Listens to the recording.
+    Listen {
+        /// The piece.
+        piece: Arc<Piece>,
+        /// What it is listened to for.
+        method: Method,
+    },
+    /// Plays the score in the recording's time.
+    Sound {
+        /// The piece.
+        piece: Arc<Piece>,
+        /// Its alignment.
+        solution: Arc<Solution>,
+    },
+    /// Writes an alignment.
+    Export {
+        /// The piece.
+        piece: Arc<Piece>,
+        /// Its alignment.
+        solution: Arc<Solution>,
+        /// What it was compared with.
+        reference: Option<Arc<Reference>>,
+        /// In which format.
+        format: Format,
+        /// Where to.
+        path: PathBuf,
+    },
+    /// Saves the session.
+    Save {
+        /// What.
+        session: Box<Session>,
+        /// Where.
+        path: PathBuf,
+        /// The last change that is in it.
+        revision: u64,
+    },
+    /// Keeps the session safe from a crash.
+    Keep {
+        /// What.
+        session: Box<Session>,
+        /// Where.
+        path: PathBuf,
+        /// The last change that is in it.
+        revision: u64,
+    },
+    /// Asks the user for files with the system's dialog.
+    Dialog(Ask),
+    /// Writes a picture.
+    Picture {
+        /// What was drawn.
+        drawing: Box<Drawing>,
+        /// In which format, and where to.
+        options: PictureOptions,
+    },
+    /// Finds out what files are good for.
+    Classify(Vec<PathBuf>),
+    /// Finds out whether there is a file already where one is to be written.
+    LookFor(PathBuf),
+    /// Takes away a session that nobody needs to recover.
+    Forget(PathBuf),
+    /// Finds labelled pieces in files or folders.
+    FindLabelled(Vec<PathBuf>),
+    /// Makes labelled pieces of the open one.
+    Label {
+        /// The piece.
+        piece: Arc<Piece>,
+        /// Its alignment.
+        solution: Arc<Solution>,
+        /// Stretches of the score that were called right.
+        accepted: Vec<(f64, f64)>,
+        /// Where labels are kept.
+        folder: PathBuf,
+    },
+    /// Reads a model.
+    OpenModel {
+        /// Its name, or its file.
+        model: String,
+        /// What for.
+        purpose: ModelPurpose,
+    },
+    /// Trains a model.
+    Train {
+        /// What and how.
+        plan: Box<Plan>,
+        /// Where models are kept.
+        folder: PathBuf,
+        /// Whether it goes on with what was begun under its name; else it gets a free one.
+        goes_on: bool,
+        /// To pause it.
+        control: Arc<Control>,
+    },
+}
+
+/// What a model is opened for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ModelPurpose {
+    /// To be chosen in the settings.
+    Settings,
+    /// To be chosen, and the piece to be aligned with it.
+    Alignment,
+    /// To start a training from it.
+    Training,
+}
+
+/// What an alignment is compared with.
+#[derive(Debug, Clone)]
+pub enum CompareWith {
+    /// No longer with anything.
+    Nothing,
+    /// A ground truth or an alignment in a file.
+    Source(Source),
+    /// Another alignment of the piece.
+    Other(Reference),
+}
+
+impl Task {
+    /// Where it runs.
+    pub fn slot(&self) -> Slot {
+        match self {
+            Self::Section { preview: true, .. } => Slot::Drag,
+            Self::Open { .. }
+            | Self::Reopen { .. }
+            | Self::Offer { .. }
+            | Self::Align { .. }
+            | Self::Section { .. }
+            | Self::Adopt { .. }
+            | Self::Compare { .. } => Slot::Align,
+            Self::Devices(_) => Slot::Devices,
+            Self::Listen { .. } => Slot::Listen,
+            Self::Sound { .. } => Slot::Sound,
+            Self::Export { .. } | Self::Picture { .. } => Slot::Export,
+            Self::Save { .. } => Slot::Save,
+            Self::Keep { .. } | Self::Forget(_) => Slot::Keep,
+            Self::LookFor(_) => Slot::LookFor,
+            Self::OpenModel { .. } => Slot::Model,
+            Self::Classify(_) | Self::FindLabelled(_) | Self::Label { .. } => Slot::Files,
+            Self::Dialog(_) => Slot::Dialog,
+            Self::Train { .. } => Slot::Train,
+        }
+    }
+
+    /// For the name of its thread.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Open { .. } => "open",
+            Self::Reopen { .. } => "reopen",
+            Self::Offer { .. } => "offer",
+            Self::Devices(_) => "devices",
+            Self::Align { .. } => "align",
+            Self::Section { .. } => "section",
+            Self::Adopt { .. } => "adopt",
+            Self::Compare { .. } => "compare",
+            Self::Listen { .. } => "listen",
+            Self::Sound { .. } => "sound",
+            Self::Export { .. } => "export",
+            Self::Save { .. } => "save",
+            Self::Keep { .. } => "keep",
+            Self::Dialog(_) => "dialog",
+            Self::Picture { .. } => "picture",
+            Self::Classify(_) => "classify",
+            Self::LookFor(_) => "look-for",
+            Self::Forget(_) => "forget",
+            Self::FindLabelled(_) => "find-labelled",
+            Self::Label { .. } => "label",
+            Self::OpenModel { .. } => "open-model",
+            Self::Train { .. } => "train",
+        }
+    }
+}
+
+/// Does a job and tells what came of it.
+pub fn run(ctx: &JobContext, task: Task, tell: &dyn Fn(Event)) -> Result<()> {
+    match task {
+        Task::Open { sources, settings, known } => {
+            let (piece, reference) = read(ctx, sources)?;
+            let (piece, reference) = (Arc::new(piece), reference.map(Arc::new));
+            tell(Event::Opened { piece: Arc::clone(&piece), reference: reference.clone() });
+            let known = known.filter(|known| known.notes.len() == piece.score.notes.len());
+            let (alignment, heard) = match known {
+                Some(known) => (*known, None),
+                None => align_piece(ctx, &piece, None, &settings)?,
+            };
+            tell(Event::Solved { solution: Arc::new(Solution::new(&piece, alignment, reference.as_deref())), heard });
+        }
+        Task::Reopen { file, saved_as } => {
+            ctx.report("looking for its files", 0.0)?;
+            tell(Event::Reopened(Box::new(Reopened::read(&file, saved_as)?)));
+        }
+        Task::Offer { mut reopened, file, confirmed } => {
+            ctx.report("reading", 0.0)?;
+            reopened.offer(&file, confirmed)?;
+            tell(Event::Reopened(reopened));
+        }
+        Task::Devices(list) => tell(Event::Devices(list())),
+        Task::Align { piece, heard, settings, reference } => {
+            let (alignment, heard) = align_piece(ctx, &piece, heard, &settings)?;
+            tell(Event::Solved { solution: Arc::new(Solution::new(&piece, alignment, reference.as_deref())), heard });
+        }
+        Task::Section { piece, listening, solution, settings, reference, at_s, preview } => {
+            let alignment = realign(ctx, &piece.score, &listening, &solution.alignment, &settings, at_s)?;
+            let solution = Arc::new(Solution::new(&piece, alignment, reference.as_deref()));
+            tell(if preview { Event::Previewed(solution) } else { Event::Solved { solution, heard: None } });
+        }
+        Task::Adopt { piece, alignment, reference } => {
+            let solution = Arc::new(Solution::new(&piece, *alignment, reference.as_deref()));
+            tell(Event::Solved { solution, heard: None });
+        }
+        Task::Compare { piece, solution, with } => {
+            let (source, reference) = match with {
+                CompareWith::Nothing => (None, None),
+                CompareWith::Source(source) => {
+                    let reference = read_reference(&source, &piece.score)?;
+                    (Some(source), Some(reference))
+                }
+                CompareWith::Other(reference) => (None, Some(reference)),
+            };
+            let compared = Solution::new(&piece, solution.alignment.clone(), reference.as_ref());
+            tell(Event::Compared { source, reference: reference.map(Arc::new), solution: Arc::new(compared) });
+        }
+        Task::Listen { piece, method } => {
+            let watch = &mut Stopwatch::default();
+            let listening = Listening::new(ctx, &piece.recording, &piece.score, &method, watch)?;
+            tell(Event::Listened(Heard::new(listening)));
+        }
+        Task::Sound { piece, solution } => {
+            let alignment = &solution.alignment;
+            let soundfont = match &alignment.settings.method {
+                Method::Frames(frames) => frames.soundfont.as_deref(),
+                Method::Onsets(_) => None,
+            };
+            let soundfont = SoundFont::load(soundfont)?;
+            let params = SynthParams { soundfont, sample_rate: piece.recording.sample_rate, ..SynthParams::default() };
+            let clip = synthesise_mapped(ctx, &piece.score, &params, &|second| alignment.warp.at(second))?;
+            tell(Event::Sound(Arc::new(clip)));
+        }
+        Task::Export { piece, solution, reference, format, path } => {
+            let input = ExportInput {
+                score: &piece.score,
+                alignment: &solution.alignment,
+                reference: reference.as_ref().map(|reference| &reference.times),
+                metrics: solution.metrics.as_ref(),
+                recording_rate: piece.recording_rate,
+            };
+            write_bytes_atomically(&path, &format.exporter().render(&input)?)?;
+            tell(Event::Written(path));
+        }
+        Task::Save { session, path, revision } => {
+            session.write(&path)?;
+            tell(Event::Saved { path, revision });
+        }
+        Task::Keep { session, path, revision } => {
+            session.write(&path)?;
+            tell(Event::Kept(revision));
+        }
+        Task::Dialog(ask) => tell(Event::Picked(system_dialog::wait(ask))),
+        Task::Picture { drawing, options } => {
+            write_bytes_atomically(&options.path, &drawing.encode(options.format)?)?;
+            tell(Event::Written(options.path));
+        }
+        Task::Classify(paths) => {
+            let with_role = |path: PathBuf| (role_of(&path), path);
+            tell(Event::Classified(paths.into_iter().map(with_role).collect()));
+        }
+        Task::LookFor(path) => tell(Event::LookedFor(path.is_file().then_some(path))),
+        Task::Forget(path) => {
+            // Gone already is as good.
+            let _ = std::fs::remove_file(path);
+            tell(Event::Forgotten);
+        }
+        Task::FindLabelled(paths) => tell(Event::Labelled { pieces: labels::of_files(&paths)?, from_files: true }),
+        Task::Label { piece, solution, accepted, folder } => {
+            let pieces = labels::of_piece(&piece, &solution, &accepted, &folder)?;
+            tell(Event::Labelled { pieces, from_files: false });
+        }
+        Task::OpenModel { model, purpose } => {
+            let card = Box::new(open_model(&model)?.card);
+            tell(Event::ModelOpened { model, card, purpose });
+        }
+        Task::Train { mut plan, folder, goes_on, control } => {
+            if !goes_on {
+                plan.take_free_name(&folder);
+                tell(Event::TrainingNamed(plan.name.clone()));
+            }
+            plan.write(&folder);
+            let trained = train_task::run(ctx, &plan, &folder, &control, tell);
+            tell(Event::TrainingKept(plan.is_unfinished(&folder)));
+            tell(Event::Trained(Box::new(trained?)));
+        }
+    }
+    Ok(())
+}
+
+/// Aligns a piece; tells what was heard of it unless that was known.
+fn align_piece(
+    ctx: &JobContext,
+    piece: &Piece,
+    heard: Option<Heard>,
+    settings: &Settings,
+) -> Result<(Alignment, Option<Heard>)> {
+    let recording = Named { name: &piece.recording_name, content: &*piece.recording };
+    let score = Named { name: &piece.score_name, content: &piece.score };
+    let watch = &mut Stopwatch::default();
+    match heard.filter(|heard| heard.listening.suits(&settings.method)) {
+        Some(heard) => Ok((align_heard(ctx, recording, score, &heard.listening, settings, watch)?, None)),
+        None => {
+            let (alignment, listening) = align(ctx, recording, score, settings, watch)?;
+            Ok((alignment, Some(Heard::new(listening))))
+        }
+    }
+}
+
+const DEMO_RECORDING: &str = "demo performance.ogg";
+const DEMO_SCORE: &str = "demo score.mid";
+
+fn read(ctx: &JobContext, sources: Sources) -> Result<(Piece, Option<Reference>)> {
+    ctx.report("reading the score", 0.0)?;
+    let score = match &sources.score {
+        Source::Demo => Score::from_bytes(Path::new(DEMO_SCORE), demo::score_bytes())?,
+        Source::File(path) => Score::read(path)?,
+    };
+    let reference = sources.reference.as_ref().map(|source| read_reference(source, &score)).transpose()?;
+    let recording_name = sources.recording.name(DEMO_RECORDING);
+    let decoded: Decoded = match &sources.recording {
+        Source::Demo => audio::decode_bytes(ctx, DEMO_RECORDING, demo::performance_bytes())?,
+        Source::File(path) => audio::decode(ctx, path)?,
+    };
+    decoded.clip.check_usable(&recording_name)?;
+    let score_name = sources.score.name(DEMO_SCORE);
+    Ok((Piece::new(PieceParts { sources, recording_name, score_name, decoded, score }), reference))
+}
+
+fn read_reference(source: &Source, score: &Score) -> Result<Reference> {
+    let times = match source {
+        Source::Demo => demo_truth()?,
+        Source::File(path) => read_ground_truth(path, Some(&BeatClock::of_score(score)))?,
+    };
+    Ok(Reference { name: source.name("ground truth of the demo"), times })
+}
+
+/// The built-in truth: beat, score time and performance time in each row after the first.
+fn demo_truth() -> Result<TimeMap> {
+    let text = String::from_utf8_lossy(demo::truth_bytes());
+    let rows = text.lines().skip(1).filter_map(|row| {
+        let mut fields = row.split(',').skip(1).map(|field| field.trim().parse().ok());
+        Some((fields.next()??, fields.next()??))
+    });
+    TimeMap::from_pairs(rows.collect())
+        .map_err(|cause| Error::malformed("truth.csv", cause, "the built-in demo is damaged: install Agogic again"))
+}

@@ -1,0 +1,340 @@
+//! Long work on named threads. Every event carries the id of its job; events of a job that was replaced are dropped.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+
+use super::tasks::{self, ModelPurpose, Task};
+use crate::app::document::Heard;
+use crate::app::document::relink::Reopened;
+use crate::app::document::source::{FileRole, Source};
+use crate::app::document::view_model::{Piece, Reference, Solution};
+use crate::app::playback::OutputDevice;
+use crate::app::tuning::{LabelledPiece, Outcome};
+use crate::audio::AudioClip;
+use crate::base::error::Error;
+use crate::base::job::JobContext;
+use crate::learning::TrainEvent;
+use crate::networks::ModelCard;
+
+/// Tells one job from another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct JobId(u64);
+
+/// Kinds of work. Of most, only the latest job counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Slot {
+    /// Reading, aligning, comparing.
+    Align,
+    /// Solving a stretch while an onset is dragged.
+    Drag,
+    /// Listening to the recording.
+    Listen,
+    /// Playing the score for the ear.
+    Sound,
+    /// Writing an alignment.
+    Export,
+    /// Saving the session.
+    Save,
+    /// Keeping the session safe from a crash.
+    Keep,
+    /// A file dialog of the system.
+    Dialog,
+    /// Training a model.
+    Train,
+    /// Asking for sound devices.
+    Devices,
+    /// Looking whether a file is there.
+    LookFor,
+    /// Reading a model.
+    Model,
+    /// Looking into files that the user has chosen: every job counts.
+    Files,
+}
+
+const SLOTS: usize = 13;
+
+/// What a job tells.
+#[derive(Debug)]
+pub enum Event {
+    /// How far it is.
+    Progress {
+        /// The stage in plain words.
+        stage: String,
+        /// Share of the stage that is done.
+        fraction: f32,
+    },
+    /// The files were read.
+    Opened {
+        /// The piece.
+        piece: Arc<Piece>,
+        /// What to compare with.
+        reference: Option<Arc<Reference>>,
+    },
+    /// A session was read, and its files were found or not.
+    Reopened(Box<Reopened>),
+    /// Where sound can go to.
+    Devices(Vec<OutputDevice>),
+    /// An alignment was found.
+    Solved {
+        /// The alignment.
+        solution: Arc<Solution>,
+        /// What was heard of the recording, if that was not known before.
+        heard: Option<Heard>,
+    },
+    /// How a stretch would be solved if the onset were let go here.
+    Previewed(Arc<Solution>),
+    /// A reference was read (or dropped) and the alignment compared with it.
+    Compared {
+        /// Where it came from.
+        source: Option<Source>,
+        /// Its times.
+        reference: Option<Arc<Reference>>,
+        /// The alignment, compared.
+        solution: Arc<Solution>,
+    },
+    /// The recording was listened to.
+    Listened(Heard),
+    /// The score sounds.
+    Sound(Arc<AudioClip>),
+    /// A file was written.
+    Written(PathBuf),
+    /// The session was saved.
+    Saved {
+        /// Where.
+        path: PathBuf,
+        /// The last change that is in it.
+        revision: u64,
+    },
+    /// The session is safe from a crash up to this change.
+    Kept(u64),
+    /// The user chose files; none if the dialog was closed.
+    Picked(Vec<PathBuf>),
+    /// What files are good for.
+    Classified(Vec<(FileRole, PathBuf)>),
+    /// The file that was looked for, if it is there.
+    LookedFor(Option<PathBuf>),
+    /// There is nothing to recover any more.
+    Forgotten,
+    /// Pieces to learn from.
+    Labelled {
+        /// The pieces.
+        pieces: Vec<LabelledPiece>,
+        /// Whether they were found in files; else they are of the open piece.
+        from_files: bool,
+    },
+    /// A model was read.
+    ModelOpened {
+        /// Its name, or its file.
+        model: String,
+        /// What it says of itself.
+        card: Box<ModelCard>,
+        /// What it was opened for.
+        purpose: ModelPurpose,
+    },
+    /// What the model will be called that is being trained.
+    TrainingNamed(String),
+    /// Whether a training that has ended can go on later.
+    TrainingKept(bool),
+    /// A step or an epoch of training is done.
+    Training(TrainEvent),
+    /// A model was trained.
+    Trained(Box<Outcome>),
+    /// It did not work.
+    Failed(Error),
+}
+
+impl Event {
+    /// Whether more of the same job will follow.
+    fn is_interim(&self) -> bool {
+        matches!(
+            self,
+            Self::Progress { .. }
+                | Self::Opened { .. }
+                | Self::TrainingNamed(_)
+                | Self::Training(_)
+                | Self::TrainingKept(_)
+        )
+    }
+}
+
+struct Message {
+    slot: Slot,
+    job: JobId,
+    event: Event,
+}
+
+struct Running {
+    job: JobId,
+    ctx: JobContext,
+}
+
+/// Starts jobs and collects what they tell.
+pub struct Worker {
+    sender: Sender<Message>,
+    receiver: Receiver<Message>,
+    running: [Option<Running>; SLOTS],
+    threads: Vec<JoinHandle<()>>,
+    next_job: u64,
+    wake: Arc<dyn Fn() + Send + Sync>,
+}
+
+impl Worker {
+    /// `wake` is called from worker threads whenever there is something to poll.
+    pub fn new(wake: impl Fn() + Send + Sync + 'static) -> Self {
+        let (sender, receiver) = channel();
+        let running = [const { None }; SLOTS];
+        Self { sender, receiver, running, threads: Vec::new(), next_job: 0, wake: Arc::new(wake) }
+    }
+
+    /// Starts a job; the job that held its slot is cancelled and its events will be dropped.
+    pub fn start(&mut self, task: Task) {
+        let slot = task.slot();
+        if slot != Slot::Files {
+            self.cancel(slot);
+        }
+        self.threads.retain(|thread| !thread.is_finished());
+        self.next_job += 1;
+        let job = JobId(self.next_job);
+        let (sender, wake) = (self.sender.clone(), Arc::clone(&self.wake));
+        let tell = move |event| {
+            // The window may be closing: nobody listens any more.
+            let _ = sender.send(Message { slot, job, event });
+            wake();
+        };
+        let report = tell.clone();
+        let ctx = JobContext::with_progress(move |progress| {
+            report(Event::Progress { stage: progress.stage.to_owned(), fraction: progress.fraction });
+        });
+        self.running[slot as usize] = Some(Running { job, ctx: ctx.clone() });
+        let failed = tell.clone();
+        let spawned = std::thread::Builder::new().name(format!("agogic-{}-{}", task.name(), job.0)).spawn(move || {
+            if let Err(error) = tasks::run(&ctx, task, &tell) {
+                tell(Event::Failed(error));
+            }
+        });
+        match spawned {
+            // A dialog of the system cannot be told to close, so it is not waited for.
+            Ok(thread) if slot != Slot::Dialog => self.threads.push(thread),
+            Ok(_) => {}
+            Err(source) => failed(Event::Failed(Error::io("start", "a worker thread", source))),
+        }
+    }
+
+    /// Asks the job in a slot to stop and forgets it.
+    pub fn cancel(&mut self, slot: Slot) {
+        if let Some(running) = self.running[slot as usize].take() {
+            running.ctx.cancel();
+        }
+    }
+
+    /// Asks the job in a slot to stop; what it still has to tell is heard.
+    pub fn ask_to_stop(&self, slot: Slot) {
+        if let Some(running) = &self.running[slot as usize] {
+            running.ctx.cancel();
+        }
+    }
+
+    /// Whether a job holds the slot.
+    pub fn is_busy(&self, slot: Slot) -> bool {
+        self.running[slot as usize].is_some()
+    }
+
+    /// What was told since the last time, by jobs that still count. A slot is free again after its job's last event.
+    pub fn poll(&mut self) -> Vec<(Slot, Event)> {
+        let mut events = Vec::new();
+        while let Ok(Message { slot, job, event }) = self.receiver.try_recv() {
+            let running = &mut self.running[slot as usize];
+            let is_latest = running.as_ref().is_some_and(|running| running.job == job);
+            if !is_latest && slot != Slot::Files {
+                continue;
+            }
+            if is_latest && !event.is_interim() {
+                *running = None;
+            }
+            events.push((slot, event));
+        }
+        events
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        for running in self.running.iter().flatten() {
+            running.ctx.cancel();
+        }
+        for thread in self.threads.drain(..) {
+            // A worker that panicked has nothing left to lose.
+            let _ = thread.join();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::*;
+    use crate::align::settings::Settings;
+    use crate::app::document::source::Sources;
+
+    fn open_demo() -> Task {
+        Task::Open { sources: Sources::demo(), settings: Settings::default(), known: None }
+    }
+
+    fn wait_for(worker: &mut Worker, wanted: impl Fn(&Event) -> bool) -> Vec<Event> {
+        let begun = Instant::now();
+        let mut seen = Vec::new();
+        while begun.elapsed() < Duration::from_secs(60) {
+            for (_, event) in worker.poll() {
+                let done = wanted(&event);
+                seen.push(event);
+                if done {
+                    return seen;
+                }
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        panic!("nothing came of {seen:?}");
+    }
+
+    #[test]
+    fn a_replaced_job_is_not_heard_of_again() {
+        let mut worker = Worker::new(|| {});
+        worker.start(open_demo());
+        worker.start(open_demo());
+        let seen = wait_for(&mut worker, |event| matches!(event, Event::Solved { .. }));
+        let opened = seen.iter().filter(|event| matches!(event, Event::Opened { .. })).count();
+        assert_eq!(opened, 1, "only the second job counts");
+        assert!(!worker.is_busy(Slot::Align));
+    }
+
+    #[test]
+    fn files_chosen_one_after_the_other_are_all_heard_of() {
+        let mut worker = Worker::new(|| {});
+        let names = ["a.mid", "b.wav", "c.agogic"];
+        for name in names {
+            worker.start(Task::Classify(vec![PathBuf::from(name)]));
+        }
+        let mut heard = Vec::new();
+        while heard.len() < names.len() {
+            for event in wait_for(&mut worker, |event| matches!(event, Event::Classified(_))) {
+                let Event::Classified(files) = event else { panic!("{event:?}") };
+                heard.extend(files.into_iter().map(|(_, path)| path));
+            }
+        }
+        heard.sort();
+        assert_eq!(heard, names.map(PathBuf::from));
+    }
+
+    #[test]
+    fn dropping_the_worker_ends_its_threads_at_once() {
+        let mut worker = Worker::new(|| {});
+        worker.start(open_demo());
+        wait_for(&mut worker, |event| matches!(event, Event::Progress { .. }));
+        let begun = Instant::now();
+        drop(worker);
+        assert!(begun.elapsed() < Duration::from_secs(5));
+    }
+}

@@ -7,8 +7,8 @@ use clap::{Args, ValueEnum};
 use super::args::FeaturesArg;
 use super::like;
 use crate::align::settings::{
-    Aligner, Anchor, DEFAULT_HOP, Ends, FeatureKind, FixedNote, FrameMethod, Method, OnsetMethod, SHIPPED_EAR, Settings,
-    SlopeLimits,
+    Aligner, Anchor, DEFAULT_HOP, Ends, FeatureKind, FixedNote, FrameMethod, Method, OnsetMethod, SHIPPED_EAR,
+    Settings, SlopeLimits,
 };
 use crate::base::error::{Error, Result};
 use crate::networks::{Device, open_extractor};
@@ -146,7 +146,8 @@ impl SettingsArgs {
             }
         };
         let extractor = self.extractor.as_deref().and_then(model);
-        let card = extractor.as_deref().map(|name| Ok::<_, Error>(open_extractor(name, &Device::Cpu)?.card)).transpose()?;
+        let card =
+            extractor.as_deref().map(|name| Ok::<_, Error>(open_extractor(name, &Device::Cpu)?.card)).transpose()?;
         let features = match (self.features, &card) {
             (Some(typed), _) => typed.into(),
             (None, Some(card)) => card.spec.features,

@@ -105,7 +105,7 @@ fn with_ends(
     if anchors.last().is_none_or(|anchor| anchor.score_s < last_s) {
         anchors.push(Anchor { score_s: last_s, performance_s: recording.duration_s() });
     }
-    (Start { covered_s: (first_s, last_s), ..start.clone() }, anchors)
+    (start.with(start.warp.clone(), (first_s, last_s)), anchors)
 }
 
 /// The frames of the synthesised score, at the performance times where the rough start expects them.

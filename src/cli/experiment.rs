@@ -33,5 +33,5 @@ pub(super) fn run(ctx: &JobContext, quiet: bool, args: &ExperimentArgs) -> Resul
 
 fn params(args: &ExperimentArgs, method: MethodArg) -> Result<TrainParams> {
     let method = method_for(ModelKind::Extractor, Some(method), method.into())?;
-    Ok(TrainParams { epochs: args.epochs, ..args.basic.params(method) })
+    Ok(TrainParams { epochs: args.epochs, ..args.basic.params(TrainParams::of(method)) })
 }

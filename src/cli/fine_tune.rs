@@ -6,22 +6,17 @@ use super::train::{check_output, summary, tell};
 use super::training_args::{FineTuneArgs, method_for};
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
-use crate::learning::{
-    Control, EarMethod, ExtractorMethod, Method, TrainingJob, Unimproved, WarpLoss, run_training,
-};
-use crate::networks::{Model, ModelKind, open_model};
+use crate::learning::{Control, Method, TrainParams, TrainingJob, Unimproved, run_training};
+use crate::networks::{Model, open_model};
 
 pub(super) fn run(ctx: &JobContext, quiet: bool, args: &FineTuneArgs) -> Result<()> {
     let start = open_model(&args.model, &args.common.basic.device.open()?)?;
     let output = output(args)?;
-    let (method, fine) = fine_tuning(start.kind());
-    let method = method_for(start.kind(), args.method, method)?;
+    let method = method_for(start.kind(), args.method, Method::for_tuning(start.kind()))?;
     args.common.basic.check(method)?;
     check_output(&output, None, &args.data, args.common.validation.as_deref())?;
-    let mut params = args.common.params(method);
-    params.epochs = args.common.epochs.unwrap_or(10);
-    params.patience = params.epochs;
-    params.optimiser.learning_rate = args.common.learning_rate.unwrap_or(fine);
+    let params = args.common.params(TrainParams::fine_tuning(method));
+    let params = TrainParams { patience: params.epochs, ..params };
     let mut card = start.card();
     card.training.insert("fine_tuned_from".to_owned(), card.name.clone().into());
     card.name = output.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -36,14 +31,6 @@ pub(super) fn run(ctx: &JobContext, quiet: bool, args: &FineTuneArgs) -> Result<
     };
     let trained = run_training(ctx, &job, &Control::default(), &|event| tell(quiet, event))?;
     super::print(summary(&job.output, &trained).as_bytes())
-}
-
-/// How a model is adapted if nothing else is said: the method and its step size, shorter than for training from nothing.
-fn fine_tuning(kind: ModelKind) -> (Method, f64) {
-    match kind {
-        ModelKind::Ear => (Method::Ear(EarMethod::Alignment), 2e-4),
-        ModelKind::Extractor => (Method::Extractor(ExtractorMethod::decdtw(WarpLoss::TimeErr)), 1e-4),
-    }
 }
 
 /// The model that is written: the one that was read, unless another is named.

@@ -146,7 +146,8 @@ impl SettingsArgs {
             }
         };
         let extractor = self.extractor.as_deref().and_then(model);
-        let card = extractor.as_deref().map(|name| Ok::<_, Error>(open_extractor(name, &Device::Cpu)?.card)).transpose()?;
+        let card =
+            extractor.as_deref().map(|name| Ok::<_, Error>(open_extractor(name, &Device::Cpu)?.card)).transpose()?;
         let features = match (self.features, &card) {
             (Some(typed), _) => typed.into(),
             (None, Some(card)) => card.spec.features,

@@ -12,7 +12,9 @@ use crate::learning::{
     Control, EarMethod, ExtractorMethod, Method, TrainEvent, TrainParams, Trained, TrainingJob, Unimproved, WarpLoss,
     find_pieces, run_training,
 };
-use crate::networks::{Device, Ear, EarSpec, Extractor, ExtractorSpec, Model, ModelCard, ModelKind, open_ear, open_extractor};
+use crate::networks::{
+    Device, Ear, EarSpec, Extractor, ExtractorSpec, Model, ModelCard, ModelKind, open_ear, open_extractor,
+};
 
 /// Values per frame of the learned features, as published.
 pub(super) const OUTPUT_DIM: usize = 128;
@@ -28,7 +30,7 @@ pub(super) fn run(ctx: &JobContext, quiet: bool, args: &TrainArgs) -> Result<()>
     let params = TrainParams {
         patience: args.patience,
         learns_lambda: args.learn_lambda,
-        ..args.common.params(method)
+        ..args.common.params(TrainParams::of(method))
     };
     let start = described(start, args, &params)?;
     let job = TrainingJob {
@@ -55,8 +57,11 @@ fn default_method(kind: ModelKind) -> Method {
 /// Refuses options of the other kind.
 fn check_options(args: &TrainArgs, method: Method) -> Result<()> {
     args.common.basic.check(method)?;
-    let of_extractor =
-        [(args.features.is_some(), "--features"), (args.lambda.is_some(), "--lambda"), (args.learn_lambda, "--learn-lambda")];
+    let of_extractor = [
+        (args.features.is_some(), "--features"),
+        (args.lambda.is_some(), "--lambda"),
+        (args.learn_lambda, "--learn-lambda"),
+    ];
     match of_extractor.into_iter().find(|(is_given, _)| *is_given) {
         Some((_, option)) if method.kind() == ModelKind::Ear => {
             Err(Error::misplaced(option, "--kind extractor", "--kind ear"))
@@ -80,7 +85,9 @@ fn start(args: &TrainArgs, kind: ModelKind, device: &Device) -> Result<Model> {
     let seed = args.common.basic.seed;
     match (kind, &args.init) {
         (ModelKind::Ear, Some(init)) => open_ear(init, device).map(Model::Ear),
-        (ModelKind::Ear, None) => Ear::untrained(ModelCard::new("ear", EarSpec::default()), seed, device).map(Model::Ear),
+        (ModelKind::Ear, None) => {
+            Ear::untrained(ModelCard::new("ear", EarSpec::default()), seed, device).map(Model::Ear)
+        }
         (ModelKind::Extractor, init) => {
             let mut extractor = match init {
                 Some(init) => open_extractor(init, device)?,

@@ -107,9 +107,8 @@ pub struct BasicOptions {
 }
 
 impl BasicOptions {
-    /// The settings of a training by `method`, as far as they are given here.
-    pub fn params(&self, method: Method) -> TrainParams {
-        let suitable = TrainParams::of(method);
+    /// `suitable` settings, replaced as far as others are given here.
+    pub fn params(&self, suitable: TrainParams) -> TrainParams {
         TrainParams {
             batch_size: self.batch.unwrap_or(suitable.batch_size),
             augmented: suitable.augmented && !self.no_augmentation,
@@ -136,9 +135,9 @@ impl BasicOptions {
 }
 
 impl TrainingOptions {
-    /// The settings of a training by `method`.
-    pub fn params(&self, method: Method) -> TrainParams {
-        let mut params = self.basic.params(method);
+    /// `suitable` settings, replaced as far as others are given here.
+    pub fn params(&self, suitable: TrainParams) -> TrainParams {
+        let mut params = self.basic.params(suitable);
         params.epochs = self.epochs.unwrap_or(params.epochs);
         params.optimiser.learning_rate = self.learning_rate.unwrap_or(params.optimiser.learning_rate);
         params

@@ -57,7 +57,6 @@ impl FeatureCache {
         let _ = write_bytes_atomically(&path, &encode(&features));
         Ok(features)
     }
-
 }
 
 fn key(params: &FeatureParams, sources: &[&[u8]]) -> String {

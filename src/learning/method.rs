@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::extractor::ExtractorMethod;
+use super::losses::WarpLoss;
 use crate::networks::ModelKind;
 
 /// How a network is trained.
@@ -26,6 +27,14 @@ pub enum EarMethod {
 }
 
 impl Method {
+    /// How a model of a kind is adapted to a few pieces if nothing else is said: by the error of the alignment.
+    pub fn for_tuning(kind: ModelKind) -> Self {
+        match kind {
+            ModelKind::Ear => Self::Ear(EarMethod::Alignment),
+            ModelKind::Extractor => Self::Extractor(ExtractorMethod::decdtw(WarpLoss::TimeErr)),
+        }
+    }
+
     /// The kind of network that it trains.
     pub fn kind(self) -> ModelKind {
         match self {

@@ -20,9 +20,7 @@ pub use checkpoint::EpochRecord;
 pub use control::Control;
 pub use data::{PieceFiles, find_pieces};
 pub use experiment::{Experiment, ExperimentRow, default_models, markdown, run_experiment};
-pub use extractor::{
-    ExtractorMethod, SliceAligner, SliceBatch, SliceParams, SliceScores, SliceTruth, extractor_loss,
-};
+pub use extractor::{ExtractorMethod, SliceAligner, SliceBatch, SliceParams, SliceScores, SliceTruth, extractor_loss};
 pub use feature_cache::FeatureCache;
 pub use job::{PieceScores, TrainingJob, Unimproved, compare_pieces, run_training};
 pub use losses::WarpLoss;

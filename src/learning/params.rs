@@ -85,6 +85,16 @@ impl TrainParams {
         }
     }
 
+    /// What suits adapting a model to a few pieces: fewer and shorter steps.
+    pub fn fine_tuning(method: Method) -> Self {
+        let learning_rate = match method {
+            Method::Ear(_) => 2e-4,
+            Method::Extractor(_) => 1e-4,
+        };
+        let suitable = Self::of(method);
+        Self { epochs: 10, patience: 10, optimiser: AdamParams { learning_rate, ..suitable.optimiser }, ..suitable }
+    }
+
     /// Checks every setting against its legal range.
     pub(super) fn validate(&self) -> Result<()> {
         self.slices.validate()?;

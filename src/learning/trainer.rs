@@ -252,8 +252,7 @@ impl Run<'_> {
     }
 
     fn step(&self, state: &mut State, epoch: &dyn Epoch) -> Result<()> {
-        let (loss, mut gradient) =
-            self.loss_and_gradient(state, epoch).map_err(|error| failed(self.ctx, &error))?;
+        let (loss, mut gradient) = self.loss_and_gradient(state, epoch).map_err(|error| failed(self.ctx, &error))?;
         if let (Some(longest), Some(usual)) = (self.params.longest_gradient, state.optimiser.usual_length()) {
             shorten(&mut gradient, longest * usual);
         }

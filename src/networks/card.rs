@@ -189,8 +189,9 @@ impl ModelCard<ExtractorSpec> {
         if own == features && own_hop == hop {
             return Ok(());
         }
-        let cause =
-            format!("it was trained on {own:?} features with a hop of {own_hop} samples, not on {features:?} with {hop}");
+        let cause = format!(
+            "it was trained on {own:?} features with a hop of {own_hop} samples, not on {features:?} with {hop}"
+        );
         Err(Error::unsuitable(format!("model {}", self.name), cause, "choose another model or these features"))
     }
 }

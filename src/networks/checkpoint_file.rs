@@ -5,8 +5,8 @@ use std::path::Path;
 
 use zip::ZipArchive;
 
-use super::pickle::{self, Pickle, Value};
 use super::model_file::NamedArrays;
+use super::pickle::{self, Pickle, Value};
 use crate::base::error::{Error, Result};
 
 const REMEDY: &str = "save the checkpoint again with torch.save, or convert it to safetensors";

@@ -67,7 +67,11 @@ pub fn open_extractor(name_or_file: &str, device: &Device) -> Result<Extractor> 
 
 fn wrong_kind(wanted: ModelKind, found: ModelKind, name: &str) -> Error {
     let (wanted, found) = (wanted.name(), found.name());
-    Error::invalid(format!("the {wanted}"), name, format!("an {wanted}; this is an {found}, which belongs to --{found}"))
+    Error::invalid(
+        format!("the {wanted}"),
+        name,
+        format!("an {wanted}; this is an {found}, which belongs to --{found}"),
+    )
 }
 
 fn read(name_or_file: &str) -> Result<(ModelCard, Vec<f32>)> {

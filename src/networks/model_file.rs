@@ -160,8 +160,7 @@ mod tests {
     use crate::networks::card::{EarSpec, ExtractorSpec, Spec};
 
     fn card() -> ModelCard {
-        let mut card =
-            ModelCard::new("small", Spec::Extractor(ExtractorSpec::new(FeatureKind::Chroma, 512, 8)));
+        let mut card = ModelCard::new("small", Spec::Extractor(ExtractorSpec::new(FeatureKind::Chroma, 512, 8)));
         card.metrics.insert("TimeErr".to_owned(), 0.012);
         card
     }

@@ -82,6 +82,13 @@ pub struct Start {
     prices: Prices,
 }
 
+impl Start {
+    /// The same start for other times of the score.
+    pub fn with(&self, warp: Warp, covered_s: (f64, f64)) -> Self {
+        Self { warp, covered_s, ..self.clone() }
+    }
+}
+
 /// Finds the rough warp of a score in a recording: with frames so coarse that everything can be compared with everything, then, in
 /// a band round what was found, with finer ones.
 pub fn find(ctx: &JobContext, recording: &LogSpectrum, score: &Score) -> Result<Start> {

@@ -92,7 +92,7 @@ impl Reading {
     /// The rough start as one of the score as written.
     pub fn fold_start(&self, start: &Start) -> Result<Start> {
         let covered_s = (self.to_written(start.covered_s.0), self.to_written(start.covered_s.1));
-        Ok(Start { warp: self.fold_warp(&start.warp)?, covered_s, ..start.clone() })
+        Ok(start.with(self.fold_warp(&start.warp)?, covered_s))
     }
 
     /// A moment of the score as played, or else the last before it that counts, in the score as written.

@@ -1,7 +1,7 @@
 //! Changes of the semitone levels of a recording, for ears.
 
-use crate::features::SEMITONE_BANDS;
 use crate::base::random::Random;
+use crate::features::SEMITONE_BANDS;
 
 /// How one example is made to sound.
 #[derive(Debug, Clone)]

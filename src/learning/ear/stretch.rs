@@ -16,7 +16,9 @@ use crate::base::number::Real;
 use crate::base::time::ANALYSIS_RATE;
 use crate::networks::ear::{CHANNELS, CONTEXT, NETWORK_HOP, logits};
 use crate::networks::ops::{Element, failed};
-use crate::warping::gdtw::{CostTable, FirstGrid, NodeGradient, Problem, Solution, SolveOptions, Workspace, gradient, solve};
+use crate::warping::gdtw::{
+    CostTable, FirstGrid, NodeGradient, Problem, Solution, SolveOptions, Workspace, gradient, solve,
+};
 
 /// Chords that are placed together.
 #[derive(Debug, Clone, PartialEq)]
@@ -220,7 +222,8 @@ impl Loss for AlignmentLoss {
         let of_one = |stretch: &Placing| stretch.loss(&self.ctx, &values[stretch.logits.clone()]);
         let parts = self.stretches.par_iter().map(of_one).collect::<Result<Vec<_>>>()?;
         let share = 1.0 / parts.len().max(1) as f64;
-        let gradient = parts.iter().flat_map(|(_, flow)| flow).map(|flow| <F as Real>::from_f64(share * flow)).collect();
+        let gradient =
+            parts.iter().flat_map(|(_, flow)| flow).map(|flow| <F as Real>::from_f64(share * flow)).collect();
         Ok((share * parts.iter().map(|(loss, _)| loss).sum::<f64>(), gradient))
     }
 }

@@ -38,10 +38,18 @@ fn batch() -> SliceBatch {
 
 /// The loss and its gradient with respect to every part of the example.
 fn loss(example: &Example, method: ExtractorMethod) -> (f64, Vec<Vec<f64>>) {
-    let dims: [&[usize]; 5] =
-        [&[SLICES, SCORE, SHAPE.input], &[SLICES, PERFORMANCE, SHAPE.input], &[example[2].len()], &[example[3].len()], &[1]];
-    let parts: Vec<Var> =
-        example.iter().zip(dims).map(|(values, dims)| Var::from_vec(values.clone(), dims, &Device::Cpu).unwrap()).collect();
+    let dims: [&[usize]; 5] = [
+        &[SLICES, SCORE, SHAPE.input],
+        &[SLICES, PERFORMANCE, SHAPE.input],
+        &[example[2].len()],
+        &[example[3].len()],
+        &[1],
+    ];
+    let parts: Vec<Var> = example
+        .iter()
+        .zip(dims)
+        .map(|(values, dims)| Var::from_vec(values.clone(), dims, &Device::Cpu).unwrap())
+        .collect();
     let ctx = JobContext::new();
     let encode = |side: usize| {
         let network = Gru::new(SHAPE, parts[2 + side].as_tensor().clone());
@@ -68,7 +76,12 @@ fn check_chain(method: ExtractorMethod) {
             let h = if part == 4 { 1e-6 } else { 1e-5 };
             let difference = (at(h) - at(-h)) / (2.0 * h);
             let error = (difference - gradient[index]).abs();
-            assert!(error < 2e-4 * scale + 1e-9, "{method:?}, {} {index}: {difference} {}", NAMES[part], gradient[index]);
+            assert!(
+                error < 2e-4 * scale + 1e-9,
+                "{method:?}, {} {index}: {difference} {}",
+                NAMES[part],
+                gradient[index]
+            );
         }
     }
 }

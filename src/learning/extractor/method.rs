@@ -10,9 +10,7 @@ use crate::base::job::JobContext;
 use crate::base::number::Real;
 use crate::warping::Signal;
 use crate::warping::cost::{self, Band, LocalCost, local_cost};
-use crate::warping::gdtw::{
-    EdgeGradient, NodeGradient, Problem, SolveOptions, Workspace, smoothed_gradient, solve,
-};
+use crate::warping::gdtw::{EdgeGradient, NodeGradient, Problem, SolveOptions, Workspace, smoothed_gradient, solve};
 use crate::warping::soft_dtw::{DilateParams, dilate, soft_dtw, squared_euclidean_gradient, temporal_penalty};
 
 /// A warp whose mean error is above this is lost: it follows other notes.

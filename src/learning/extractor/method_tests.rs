@@ -44,7 +44,8 @@ fn difference(at: impl Fn(f64) -> f64) -> f64 {
 
 #[test]
 fn every_method_agrees_with_finite_differences_of_its_loss() {
-    let exact = [WarpLoss::TimeErr, WarpLoss::TimeDev].map(|loss| ExtractorMethod::DecDtw { loss, rounding: 0.0, regret: 0.0 });
+    let exact =
+        [WarpLoss::TimeErr, WarpLoss::TimeDev].map(|loss| ExtractorMethod::DecDtw { loss, rounding: 0.0, regret: 0.0 });
     let others = ExtractorMethod::ALL.into_iter().filter(|method| !matches!(method, ExtractorMethod::DecDtw { .. }));
     for method in others.chain(exact) {
         let base = example();

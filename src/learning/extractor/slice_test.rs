@@ -84,10 +84,7 @@ pub(in crate::learning) fn test_slices(
                 let part = |frames: usize| i * frames * dim..(i + 1) * frames * dim;
                 let x = Signal::new(&score_s, &score[part(score_s.len())], dim)?;
                 let y = Signal::new(&performance_s, &performance[part(performance_s.len())], dim)?;
-                aligners
-                    .iter()
-                    .map(|&aligner| errors(ctx, aligner, lambda, x, y, &slice.truth, workspace))
-                    .collect()
+                aligners.iter().map(|&aligner| errors(ctx, aligner, lambda, x, y, &slice.truth, workspace)).collect()
             })
             .collect::<Result<Vec<Vec<[f64; 2]>>>>()?;
         for of_slice in found {

@@ -48,9 +48,8 @@ fn the_forward_pass_is_three_convolutions() {
 fn the_backward_pass_agrees_with_finite_differences() {
     let (parameters, inputs) = (parameters64(4), inputs64(2 * CONTEXT + 4));
     let weights = [0.3, -1.0, 0.7, 0.2];
-    let loss = |parameters: &[f64]| -> f64 {
-        forward(parameters, &inputs)[2].iter().zip(weights).map(|(l, w)| l * w).sum()
-    };
+    let loss =
+        |parameters: &[f64]| -> f64 { forward(parameters, &inputs)[2].iter().zip(weights).map(|(l, w)| l * w).sum() };
     let mut gradient = vec![0.0; parameters.len()];
     backward(&parameters, &inputs, &forward(&parameters, &inputs), &weights, &mut gradient);
     for index in (0..parameters.len()).step_by(97) {

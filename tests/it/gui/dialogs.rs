@@ -6,7 +6,7 @@ use agogic::app::picture::{PictureArea, PictureFormat, PictureOptions};
 use agogic::app::playback::OutputDevice;
 use agogic::app::tuning::Start;
 use agogic::app::{Afterwards, Command, Dialog, PaneKind, Preferences, Severity, SideTab};
-use agogic::networks::{open_model, weights};
+use agogic::networks::{Device, open_model};
 use eframe::egui::accesskit::Role as AccessRole;
 use eframe::egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable;
@@ -148,7 +148,7 @@ fn a_model_of_ones_own_can_be_the_start_of_a_training() {
     let mut bench = Bench::new(folder.path(), Vec::new());
     bench.wait_until_aligned();
     let own = folder.path().join("mine.safetensors");
-    weights::save(&open_model("chroma").unwrap(), &own).unwrap();
+    open_model("chroma", &Device::Cpu).unwrap().save(&own).unwrap();
     bench.apply(Command::ShowSide(SideTab::Tune));
     // Dropped on the window while the part is shown, or chosen there.
     bench.apply(Command::Open(vec![own.clone()]));

@@ -7,7 +7,7 @@ use crate::audio::AudioClip;
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
 use crate::features::{FeatureParams, FeatureSeq, extract, rescaled};
-use crate::networks::{Side, open_model};
+use crate::networks::{Device, Side, open_extractor};
 use crate::score::{Score, SoundFont, play_in_tune};
 use crate::warping::Warp;
 use crate::warping::cost::{Band, LocalCost, local_cost};
@@ -61,10 +61,10 @@ pub(super) fn refine(
     let mut suitable_lambda = method.features.default_lambda();
     let mut used = None;
     if let Some(name) = &method.extractor {
-        let extractor = open_model(name)?;
+        let extractor = open_extractor(name, &Device::Cpu)?;
         extractor.card.check_suits(method.features, method.hop)?;
-        suitable_lambda = extractor.card.lambda;
-        used = Some(ModelId { name: extractor.card.name.clone(), sha256: extractor.card.sha256.clone() });
+        suitable_lambda = extractor.card.spec.lambda;
+        used = Some(ModelId::of(&extractor.card));
         watch.time("learned features", || {
             expected = extractor.extract(ctx, &expected, Side::Score)?;
             actual = extractor.extract(ctx, &actual, Side::Performance)?;
@@ -105,7 +105,7 @@ fn with_ends(
     if anchors.last().is_none_or(|anchor| anchor.score_s < last_s) {
         anchors.push(Anchor { score_s: last_s, performance_s: recording.duration_s() });
     }
-    (Start { covered_s: (first_s, last_s), ..start.clone() }, anchors)
+    (start.with(start.warp.clone(), (first_s, last_s)), anchors)
 }
 
 /// The frames of the synthesised score, at the performance times where the rough start expects them.

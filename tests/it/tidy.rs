@@ -20,6 +20,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("onsets", &["error", "job", "time", "audio", "alignment", "score", "features", "start", "onset_network"]),
     ("config", &["error", "features"]),
     ("result", &["alignment", "config"]),
+    ("networks", &["base", "features"]),
 ];
 
 fn source_files() -> Vec<PathBuf> {

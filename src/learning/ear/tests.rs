@@ -198,6 +198,10 @@ impl Lesson for LastIsBest {
         self.lesson.parameters()
     }
 
+    fn parts(&self) -> Vec<usize> {
+        self.lesson.parts()
+    }
+
     fn device(&self) -> &Device {
         self.lesson.device()
     }

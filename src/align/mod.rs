@@ -178,8 +178,8 @@ impl Work<'_> {
     fn by_frames(&self, method: &FrameMethod, watch: &mut Stopwatch) -> Result<Alignment> {
         let (start, score) = (&self.listening.start, self.score.content);
         let found = frame_method::refine(self.ctx, self.recording.content, score, start, self.settings, method, watch)?;
-        let tempo = onset_method::expected_tempo(start, &self.settings.anchors)?;
-        let (chords, support) = support_of_warp(&self.listening.evidence, score, &found.warp, &tempo);
+        let rough = onset_method::centre(start, &self.settings.anchors)?;
+        let (chords, support) = support_of_warp(&self.listening.evidence, score, &found.warp, &rough);
         let mut alignment = self.finish(Found {
             match_confidence: confidence::of_match(self.listening, score, &found.warp, None),
             warp: found.warp,

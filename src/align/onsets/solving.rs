@@ -9,6 +9,7 @@ use crate::base::job::JobContext;
 use crate::base::number::Real;
 use crate::warping::gdtw::{CostTable, EdgeCost, FirstGrid, NodeCost, Problem, SolveOptions, Workspace, solve};
 
+use super::band::touching;
 use super::chord::Chord;
 use super::evidence::{Evidence, Pattern};
 use super::params::OnsetParams;
@@ -43,6 +44,11 @@ pub(super) struct Search {
 }
 
 impl Search {
+    /// Knots of a path that lie at the edge of the band.
+    pub fn touched_by(&self, times: &[f64]) -> Vec<usize> {
+        touching(&self.centre, times, &self.radius)
+    }
+
     fn part(&self, range: Range<usize>) -> Self {
         let (centre, radius) = (self.centre[range.clone()].to_vec(), self.radius[range].to_vec());
         Self { centre, radius, stride: self.stride }

@@ -25,6 +25,7 @@ use crate::demo;
 use crate::evaluation::{BeatClock, TimeMap, read_ground_truth};
 use crate::export::{ExportInput, Format};
 use crate::learning::Control;
+use crate::networks::Device;
 use crate::networks::open_card;
 use crate::score::{Score, SoundFont, SynthParams, synthesise_mapped};
 
@@ -325,7 +326,7 @@ pub fn run(ctx: &JobContext, task: Task, tell: &dyn Fn(Event)) -> Result<()> {
         }
         Task::Listen { piece, method } => {
             let watch = &mut Stopwatch::default();
-            let listening = Listening::new(ctx, &piece.recording, &piece.score, &method, watch)?;
+            let listening = Listening::new(ctx, &piece.recording, &piece.score, &method, &Device::Cpu, watch)?;
             tell(Event::Listened(Heard::new(listening)));
         }
         Task::Sound { piece, solution } => {
@@ -409,7 +410,7 @@ fn align_piece(
     match heard.filter(|heard| heard.listening.suits(&settings.method)) {
         Some(heard) => Ok((align_heard(ctx, recording, score, &heard.listening, settings, watch)?, None)),
         None => {
-            let (alignment, listening) = align(ctx, recording, score, settings, watch)?;
+            let (alignment, listening) = align(ctx, recording, score, settings, &Device::Cpu, watch)?;
             Ok((alignment, Some(Heard::new(listening))))
         }
     }

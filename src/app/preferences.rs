@@ -71,6 +71,8 @@ pub struct Preferences {
     pub spectrum_behind_notes: bool,
     /// Where sound goes; none is the system's choice.
     pub output_device: Option<OutputDevice>,
+    /// The SoundFont that the score is played with; none is the built-in piano.
+    pub soundfont: Option<PathBuf>,
     /// Size of the window.
     pub window_size: Option<[f32; 2]>,
     /// The panes.
@@ -89,6 +91,7 @@ impl Default for Preferences {
             snap: true,
             spectrum_behind_notes: true,
             output_device: None,
+            soundfont: None,
             window_size: None,
             layout: default_layout(),
         }

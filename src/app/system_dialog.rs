@@ -15,8 +15,10 @@ pub enum Question {
     OpenFiles,
     /// A ground truth or second alignment.
     OpenReference,
-    /// A SoundFont.
+    /// A SoundFont to compare with.
     OpenSoundFont,
+    /// A SoundFont to hear the score with.
+    OpenPlaybackSoundFont,
     /// A learned extractor.
     OpenModel,
     /// Recordings with their scores and truths, or a manifest.
@@ -66,7 +68,7 @@ pub fn ask(question: Question) -> Ask {
             let file = dialog.add_filter("Alignments", &["csv", "json", "txt", "align", "match"]).pick_file();
             Box::pin(async move { file.await.iter().map(|file| file.path().to_owned()).collect() })
         }
-        Question::OpenSoundFont => {
+        Question::OpenSoundFont | Question::OpenPlaybackSoundFont => {
             let file = dialog.set_title("Open a SoundFont").add_filter("SoundFonts", &["sf2"]).pick_file();
             Box::pin(async move { file.await.iter().map(|file| file.path().to_owned()).collect() })
         }

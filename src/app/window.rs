@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use eframe::egui::{self, Ui};
 
 use super::command::Command;
-use super::document::recovery;
+use super::document::{Document, recovery};
 use super::picture::{self, Drawing, PictureOptions};
 use super::playback::{Output, Player};
 use super::preferences::{Preferences, ThemeChoice};
@@ -18,8 +18,8 @@ use super::ui::{keys, panels, shell};
 use super::update::{self, Services};
 use super::work::worker::Worker;
 
-/// How often unsaved changes are made safe from a crash.
-const AUTOSAVE_EVERY: Duration = Duration::from_secs(15);
+/// How long after a change it is made safe from a crash.
+const AUTOSAVE_AFTER: Duration = Duration::from_secs(2);
 
 /// What a window is made with.
 pub struct WindowOptions {
@@ -37,7 +37,8 @@ pub struct Window {
     services: Services,
     files: Vec<PathBuf>,
     begun: bool,
-    last_autosave: Instant,
+    /// Since when there are changes that a crash would lose.
+    unsafe_since: Option<Instant>,
     shown_title: String,
 }
 
@@ -61,14 +62,7 @@ impl Window {
             opening: None,
         };
         state.tuning = Tuning::recall(&services.models_folder());
-        Self {
-            state,
-            services,
-            files: options.files,
-            begun: false,
-            last_autosave: Instant::now(),
-            shown_title: String::new(),
-        }
+        Self { state, services, files: options.files, begun: false, unsafe_since: None, shown_title: String::new() }
     }
 
     /// What is shown.
@@ -123,9 +117,9 @@ impl Window {
         }
         update::take_in(&mut self.state, &mut self.services);
         update::follow_playhead(&mut self.state, &mut self.services);
-        if let Some(options) = self.state.picture.take() {
+        if let Some((options, replace)) = self.state.picture.take() {
             let drawing = Box::new(self.picture(ctx, &options));
-            update::write_picture(&mut self.services, drawing, options);
+            update::write_picture(&self.state, &mut self.services, drawing, options, replace);
         }
         let dropped: Vec<PathBuf> =
             ctx.input(|input| input.raw.dropped_files.iter().map(|file| file.path().to_owned()).collect());
@@ -136,17 +130,26 @@ impl Window {
             ctx.send_viewport_cmd(egui::ViewportCommand::CancelClose);
             self.apply(Command::Quit);
         }
-        if self.last_autosave.elapsed() > AUTOSAVE_EVERY {
-            self.last_autosave = Instant::now();
-            update::autosave(&self.state, &mut self.services);
-        }
-        if self.state.is_changed() {
-            ctx.request_repaint_after(AUTOSAVE_EVERY);
-        }
+        self.autosave_soon(ctx);
         update::forget_old_news(&mut self.state);
         if self.state.notices.iter().any(|notice| notice.severity == Severity::Info) {
             ctx.request_repaint_after(TOLD_FOR);
         }
+    }
+
+    /// Makes changes safe a little after they were made. While there are none, nothing is painted for it.
+    fn autosave_soon(&mut self, ctx: &egui::Context) {
+        if self.services.recovery.is_none() || self.state.document.as_ref().is_none_or(Document::is_safe) {
+            self.unsafe_since = None;
+            return;
+        }
+        let since = *self.unsafe_since.get_or_insert_with(Instant::now);
+        let left = AUTOSAVE_AFTER.saturating_sub(since.elapsed());
+        if left.is_zero() {
+            self.unsafe_since = None;
+            update::autosave(&self.state, &mut self.services);
+        }
+        ctx.request_repaint_after(if left.is_zero() { AUTOSAVE_AFTER } else { left });
     }
 
     /// A picture of what the window of `ctx` shows now.

@@ -9,7 +9,7 @@ fn rows(run: &Run) -> Vec<String> {
 }
 
 /// The built-in piano with every sample replaced by its difference to the next: a brighter, thinner instrument.
-fn other_soundfont() -> Vec<u8> {
+pub fn other_soundfont() -> Vec<u8> {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/agogic-piano.sf2");
     let mut bytes = std::fs::read(path).unwrap();
     let at = bytes.windows(4).position(|word| word == b"smpl").unwrap();

@@ -43,7 +43,7 @@ pub(super) fn keep(document: &mut Document) {
         document.kept.iter().filter(|kept| kept.name == name || kept.name.starts_with(&format!("{name} ("))).count();
     let name = if same == 0 { name } else { format!("{name} ({})", same + 1) };
     document.kept.push(Kept::new(name, Arc::new(solution.alignment.clone())));
-    document.revision += 1;
+    document.note_addition();
     measure(document);
 }
 
@@ -56,14 +56,14 @@ pub(super) fn toggle(document: &mut Document, index: usize) {
 pub(super) fn rename(document: &mut Document, index: usize, name: String) {
     if let Some(kept) = document.kept.get_mut(index).filter(|_| !name.trim().is_empty()) {
         kept.name = name;
-        document.revision += 1;
+        document.note_addition();
     }
 }
 
 pub(super) fn forget(document: &mut Document, index: usize) {
     if index < document.kept.len() {
         document.kept.remove(index);
-        document.revision += 1;
+        document.note_addition();
     }
 }
 

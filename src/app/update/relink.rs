@@ -28,11 +28,11 @@ pub(super) fn reopened(state: &mut AppState, services: &mut Services, reopened: 
         state.dialog = Some(Dialog::Relink(reopened));
         return;
     };
-    let Reopened { session, saved_as, changed, same_media, .. } = *reopened;
+    let Reopened { session, file, saved_as, changed, same_media, .. } = *reopened;
     for sentence in changed {
         state.tell(Notice::warning(sentence));
     }
-    let unsaved = saved_as.is_none();
+    let recovered_from = saved_as.is_none().then_some(file);
     if let Some(saved_as) = &saved_as {
         state.preferences.remember(Recent::Session(saved_as.clone()));
     }
@@ -41,8 +41,9 @@ pub(super) fn reopened(state: &mut AppState, services: &mut Services, reopened: 
         view: session.view,
         kept: session.kept.into_iter().map(|kept| Kept::new(kept.name, Arc::new(kept.alignment))).collect(),
         accepted: session.accepted,
-        session_path: saved_as.or(session.saved_as),
-        changed: unsaved,
+        // From where a relative path was meant is not known.
+        session_path: saved_as.or(session.saved_as.filter(|path| path.is_absolute())),
+        recovered_from,
     };
     start(state, services, sources, opening, session.alignment.filter(|_| same_media));
 }

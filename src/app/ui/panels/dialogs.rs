@@ -6,7 +6,8 @@ use eframe::egui::{self, Button, RichText, TextEdit, Ui};
 
 use super::{about, export_window, open_dialog, picture_dialog, relink_dialog, shortcuts};
 use crate::app::command::Command;
-use crate::app::state::{Afterwards, AppState, Dialog};
+use crate::app::document::source::file_name;
+use crate::app::state::{Afterwards, AppState, Dialog, Writing};
 use crate::app::system_dialog::Question;
 use crate::app::ui::theme::Palette;
 
@@ -23,6 +24,7 @@ pub fn dialogs_ui(ctx: &egui::Context, state: &AppState, commands: &mut Vec<Comm
         Dialog::Shortcuts => shortcuts::shortcuts_ui(ui, commands),
         Dialog::About => about::about_ui(ui, commands),
         Dialog::Unsaved(afterwards) => unsaved_ui(ui, afterwards, commands),
+        Dialog::Replace(writing) => replace_ui(ui, writing, commands),
     });
     if modal.backdrop_response.clicked() {
         commands.push(Command::CloseDialog);
@@ -58,10 +60,26 @@ fn save_ui(ui: &mut Ui, path: &str, commands: &mut Vec<Command>) {
             commands.push(Command::SaveSessionAs(PathBuf::from(typed.trim())));
         }
         if ui.button("Browse…").clicked() {
+            commands.push(Command::Ask(Question::SaveSession(file_name(typed.trim().as_ref()))));
+        }
+        if ui.button("Cancel").clicked() {
             commands.push(Command::CloseDialog);
-            commands.push(Command::Ask(Question::SaveSession(crate::app::document::source::file_name(
-                typed.trim().as_ref(),
-            ))));
+        }
+    });
+}
+
+fn replace_ui(ui: &mut Ui, writing: &Writing, commands: &mut Vec<Command>) {
+    ui.set_width(420.0);
+    ui.heading(format!("Replace {}?", file_name(writing.path())));
+    let folder = writing.path().parent().unwrap_or(writing.path());
+    ui.label(format!("There is a file of this name in {}. What it holds would be lost.", folder.display()));
+    ui.add_space(8.0);
+    ui.horizontal(|ui| {
+        if main_button(ui, "Replace", true) {
+            commands.push(Command::Replace(writing.clone()));
+        }
+        if ui.button("Choose another name").clicked() {
+            commands.push(Command::Show(writing.dialog()));
         }
         if ui.button("Cancel").clicked() {
             commands.push(Command::CloseDialog);

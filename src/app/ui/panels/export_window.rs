@@ -34,9 +34,6 @@ pub(super) fn export_ui(ui: &mut Ui, state: &AppState, format: Format, path: &st
         commands.push(Command::Show(Dialog::Export { format, path: path.clone() }));
     }
     let target = PathBuf::from(path.trim());
-    if state.would_replace.as_ref() == Some(&target) {
-        ui.label(format!("{} exists and will be replaced.", file_name(&target)));
-    }
     ui.add_space(8.0);
     ui.horizontal(|ui| {
         let ready = !path.trim().is_empty() && state.solution().is_some();

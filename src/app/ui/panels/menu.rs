@@ -4,6 +4,7 @@ use eframe::egui::{self, Button, RichText, Ui};
 
 use super::icons::{Icon, icon_button};
 use crate::app::command::Command;
+use crate::app::document::Document;
 use crate::app::document::history::History;
 use crate::app::document::source::file_name;
 use crate::app::picture::PictureOptions;
@@ -133,11 +134,10 @@ fn edit_menu(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     item(ui, &label("Undo", undo), "Ctrl+Z", undo.is_some(), Command::Undo, commands);
     item(ui, &label("Redo", redo), "Ctrl+Shift+Z", redo.is_some(), Command::Redo, commands);
     ui.separator();
-    let anchors = &state.settings().anchors;
-    let selected = document.and_then(|document| document.selected);
-    let anchored = selected.is_some_and(|selected| anchors.iter().any(|anchor| anchor.score_s == selected));
-    item(ui, "Free the selected onset", "Delete", anchored, Command::DeleteAnchor, commands);
-    item(ui, "Free all onsets", "", !anchors.is_empty(), Command::ClearAnchors, commands);
+    let fixed = document.is_some_and(Document::selection_is_fixed);
+    item(ui, "Free the selected onset or note", "Delete", fixed, Command::DeleteAnchor, commands);
+    let corrected = state.settings().corrections() > 0;
+    item(ui, "Free all onsets and notes", "", corrected, Command::ClearAnchors, commands);
     ui.separator();
     let ready = state.solution().is_some();
     item(ui, "Call the passage right", "A", ready, Command::Accept { right: true }, commands);

@@ -9,6 +9,7 @@ mod dialogs;
 mod export_window;
 mod icons;
 mod menu;
+mod note_grip;
 mod notices;
 mod open_dialog;
 mod piano_roll;

@@ -1,10 +1,10 @@
 //! The score's notes at their places in the recording: shaded by support, or compared with a reference.
 
-use eframe::egui::{Align2, Color32, Mesh, Rect, Shape, Stroke, StrokeKind, Ui, pos2, vec2};
+use eframe::egui::{Align2, Color32, Mesh, Pos2, Rect, Shape, Stroke, StrokeKind, Ui, pos2, vec2};
 
 use super::canvas::{Canvas, Grip};
 use super::spectrum::paint_spectrum;
-use super::{clock, pitch_name};
+use super::{clock, note_grip, pitch_name};
 use crate::app::command::Command;
 use crate::app::document::view_model::{Piece, RollSpan, Solution, Support};
 use crate::app::state::AppState;
@@ -22,7 +22,7 @@ const HATCH: f32 = 5.0;
 
 /// Draws the pane.
 pub fn piano_roll_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
-    let canvas = Canvas::new(ui, state, "Notes", Grip::Onsets, commands);
+    let canvas = Canvas::new(ui, state, "Notes", Grip::Notes, commands);
     let Some(document) = &state.document else {
         canvas.hint("The notes of the score will appear here");
         canvas.paint_overlay(state);
@@ -37,7 +37,10 @@ pub fn piano_roll_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>)
         paint_spectrum(ui, &canvas, &heard.spectrum, &y, canvas.palette.wave.gamma_multiply(0.8));
     }
     if let Some(solution) = document.shown() {
-        let hovered = paint_notes(&canvas, &rows, solution);
+        let at = note_grip::pointer(ui, &canvas);
+        let hovered = paint_notes(&canvas, &rows, solution, at);
+        note_grip::point_and_drag(ui, &canvas, document, hovered, commands);
+        note_grip::paint_marks(&canvas, document, &|pitch| rows.y(pitch)..=rows.y(pitch) + rows.height);
         canvas.paint_overlay(state);
         rows.paint_labels(&canvas);
         if let Some(span) = hovered.filter(|_| !document.dragging) {
@@ -101,7 +104,7 @@ impl Rows {
 }
 
 /// Draws what is visible and gives the note under the pointer. Of notes that fall together at this zoom one is drawn.
-fn paint_notes(canvas: &Canvas, rows: &Rows, solution: &Solution) -> Option<RollSpan> {
+fn paint_notes(canvas: &Canvas, rows: &Rows, solution: &Solution, pointer: Option<Pos2>) -> Option<RollSpan> {
     let gap = (0.12 * rows.height).min(1.5);
     let mut covered = [f32::NEG_INFINITY; 128];
     let mut hovered = None;
@@ -128,7 +131,7 @@ fn paint_notes(canvas: &Canvas, rows: &Rows, solution: &Solution) -> Option<Roll
         } else {
             paint_span(canvas, rect, span.support);
         }
-        if canvas.pointer.is_some_and(|pointer| rect.expand(1.0).contains(pointer)) {
+        if pointer.is_some_and(|pointer| rect.expand(1.0).contains(pointer)) {
             hovered = Some(*span);
         }
     }

@@ -43,9 +43,6 @@ pub(super) fn picture_ui(ui: &mut Ui, state: &AppState, options: &PictureOptions
     if path_field(ui, "File", "/path/to/picture.png", &mut typed) {
         wanted.path = PathBuf::from(typed.trim());
     }
-    if state.would_replace.as_ref() == Some(&wanted.path) {
-        ui.label(format!("{} exists and will be replaced.", file_name(&wanted.path)));
-    }
     if wanted != *options {
         commands.push(Command::Show(Dialog::Picture(wanted.clone())));
     }

@@ -69,6 +69,8 @@ pub struct Preferences {
     pub snap: bool,
     /// Whether the spectrum is drawn behind the notes.
     pub spectrum_behind_notes: bool,
+    /// Whether the warp is shown as its difference from the reference.
+    pub warp_difference: bool,
     /// Where sound goes; none is the system's choice.
     pub output_device: Option<OutputDevice>,
     /// Size of the window.
@@ -88,6 +90,7 @@ impl Default for Preferences {
             follow: true,
             snap: true,
             spectrum_behind_notes: true,
+            warp_difference: false,
             output_device: None,
             window_size: None,
             layout: default_layout(),

@@ -111,6 +111,8 @@ pub enum Task {
         /// What it is listened to for.
         method: Method,
     },
+    /// Reads another recording of the score, to be heard.
+    Decode(Source),
     /// Plays the score in the recording's time.
     Sound {
         /// The piece.
@@ -233,6 +235,7 @@ impl Task {
             | Self::Compare { .. } => Slot::Align,
             Self::Devices(_) => Slot::Devices,
             Self::Listen { .. } => Slot::Listen,
+            Self::Decode(_) => Slot::Other,
             Self::Sound { .. } => Slot::Sound,
             Self::Export { .. } | Self::Picture { .. } => Slot::Export,
             Self::Save { .. } => Slot::Save,
@@ -257,6 +260,7 @@ impl Task {
             Self::Adopt { .. } => "adopt",
             Self::Compare { .. } => "compare",
             Self::Listen { .. } => "listen",
+            Self::Decode(_) => "decode",
             Self::Sound { .. } => "sound",
             Self::Export { .. } => "export",
             Self::Save { .. } => "save",
@@ -327,6 +331,10 @@ pub fn run(ctx: &JobContext, task: Task, tell: &dyn Fn(Event)) -> Result<()> {
             let watch = &mut Stopwatch::default();
             let listening = Listening::new(ctx, &piece.recording, &piece.score, &method, watch)?;
             tell(Event::Listened(Heard::new(listening)));
+        }
+        Task::Decode(source) => {
+            let clip = Arc::new(decode(ctx, &source)?.clip);
+            tell(Event::Decoded { source, clip });
         }
         Task::Sound { piece, solution } => {
             let alignment = &solution.alignment;
@@ -426,13 +434,18 @@ fn read(ctx: &JobContext, sources: Sources) -> Result<(Piece, Option<Reference>)
     };
     let reference = sources.reference.as_ref().map(|source| read_reference(source, &score)).transpose()?;
     let recording_name = sources.recording.name(DEMO_RECORDING);
-    let decoded: Decoded = match &sources.recording {
+    let decoded = decode(ctx, &sources.recording)?;
+    let score_name = sources.score.name(DEMO_SCORE);
+    Ok((Piece::new(PieceParts { sources, recording_name, score_name, decoded, score }), reference))
+}
+
+fn decode(ctx: &JobContext, source: &Source) -> Result<Decoded> {
+    let decoded = match source {
         Source::Demo => audio::decode_bytes(ctx, DEMO_RECORDING, demo::performance_bytes())?,
         Source::File(path) => audio::decode(ctx, path)?,
     };
-    decoded.clip.check_usable(&recording_name)?;
-    let score_name = sources.score.name(DEMO_SCORE);
-    Ok((Piece::new(PieceParts { sources, recording_name, score_name, decoded, score }), reference))
+    decoded.clip.check_usable(&source.name(DEMO_RECORDING))?;
+    Ok(decoded)
 }
 
 fn read_reference(source: &Source, score: &Score) -> Result<Reference> {

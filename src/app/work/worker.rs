@@ -31,6 +31,8 @@ pub enum Slot {
     Drag,
     /// Listening to the recording.
     Listen,
+    /// Reading another recording of the score, to be heard.
+    Other,
     /// Playing the score for the ear.
     Sound,
     /// Writing an alignment.
@@ -53,7 +55,7 @@ pub enum Slot {
     Files,
 }
 
-const SLOTS: usize = 13;
+const SLOTS: usize = 14;
 
 /// What a job tells.
 #[derive(Debug)]
@@ -96,6 +98,13 @@ pub enum Event {
     },
     /// The recording was listened to.
     Listened(Heard),
+    /// Another recording was read.
+    Decoded {
+        /// Where it is.
+        source: Source,
+        /// What is heard.
+        clip: Arc<AudioClip>,
+    },
     /// The score sounds.
     Sound(Arc<AudioClip>),
     /// A file was written.

@@ -9,5 +9,5 @@ mod spectrum;
 
 pub use doubts::Doubt;
 pub use piece::{Piece, PieceParts};
-pub use solution::{Reference, RollSpan, Solution, Support};
+pub use solution::{PlacedBeat, PlacedOnset, Reference, RollSpan, Solution, Support};
 pub use spectrum::{Spectrum, TILE};

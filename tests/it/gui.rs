@@ -2,6 +2,7 @@
 
 mod dialogs;
 mod panels;
+mod panes;
 mod snapshots;
 mod soak;
 

@@ -210,3 +210,50 @@ pub(super) fn answered(state: &mut AppState, services: &mut Services, question: 
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::time::Instant;
+
+    use super::*;
+    use crate::app::playback::{Player, SimulatedClock, SimulatedOutput};
+    use crate::app::preferences::Preferences;
+    use crate::app::work::worker::Worker;
+
+    fn services() -> Services {
+        Services {
+            worker: Worker::new(|| {}),
+            player: Player::new(Box::new(SimulatedOutput::new(SimulatedClock::default()))),
+            user_folder: None,
+            recovery: None,
+            score_sound: None,
+            training: Arc::default(),
+            opening: None,
+        }
+    }
+
+    #[test]
+    fn where_the_system_shows_no_file_dialog_the_path_is_asked_for() {
+        let session = Path::new("/pieces/take.agogic");
+        let asked = |question: Question| {
+            let (mut state, mut services) = (AppState::new(Preferences::default()), services());
+            state.asked = Some((question, Instant::now()));
+            picked(&mut state, &mut services, Vec::new());
+            state.dialog
+        };
+        assert!(matches!(asked(Question::OpenFiles), Some(Dialog::Open { .. })));
+        assert!(matches!(asked(Question::OpenSoundFont), Some(Dialog::Path { .. })));
+        let saved = asked(Question::SaveSession(session.to_owned()));
+        assert_eq!(saved, Some(Dialog::SaveSession { path: session.display().to_string() }));
+    }
+
+    #[test]
+    fn a_dialog_that_the_user_has_closed_stays_closed() {
+        let (mut state, mut services) = (AppState::new(Preferences::default()), services());
+        let long_ago = Instant::now().checked_sub(Duration::from_secs(2)).unwrap();
+        state.asked = Some((Question::OpenFiles, long_ago));
+        picked(&mut state, &mut services, Vec::new());
+        assert_eq!(state.dialog, None);
+    }
+}

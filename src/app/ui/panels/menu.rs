@@ -43,7 +43,9 @@ pub fn menu_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
             if let Some(piece) = state.piece() {
                 ui.add_space(6.0);
                 let hint = "Compare with another recording of the score, a reference, or another alignment";
-                ui.menu_button("Compare", |ui| compare_menu(ui, state, commands)).response.on_hover_text(hint);
+                ui.menu_button("Compare recordings", |ui| compare_menu(ui, state, commands))
+                    .response
+                    .on_hover_text(hint);
                 ui.centered_and_justified(|ui| {
                     let names = format!("{}   ·   {}", piece.title(), piece.recording_name);
                     ui.add(egui::Label::new(RichText::new(names).color(palette.soft_ink)).truncate());

@@ -77,7 +77,7 @@ fn opened(state: &mut AppState, services: &mut Services, piece: Arc<Piece>, refe
     if state.transport.playing {
         play::toggle(state, services);
     }
-    for slot in [Slot::Listen, Slot::Drag, Slot::Save, Slot::Keep] {
+    for slot in [Slot::Listen, Slot::Drag, Slot::Other, Slot::Save, Slot::Keep] {
         services.worker.cancel(slot);
     }
     if let Some(damage) = &piece.damage {

@@ -67,11 +67,11 @@ pub(super) fn hear(state: &mut AppState, services: &mut Services, index: Option<
 pub(super) fn decoded(state: &mut AppState, services: &mut Services, source: &Source, clip: &Arc<AudioClip>) {
     let Some(document) = &mut state.document else { return };
     let mut first = None;
-    for (index, kept) in
-        document.kept.iter_mut().enumerate().filter(|(_, kept)| kept.recording.as_ref() == Some(source))
-    {
-        kept.clip = Some(Arc::clone(clip));
-        first.get_or_insert(index);
+    for (index, kept) in document.kept.iter_mut().enumerate() {
+        if kept.recording.as_ref() == Some(source) && !kept.is_of(&document.piece.recording_name) {
+            kept.clip = Some(Arc::clone(clip));
+            first.get_or_insert(index);
+        }
     }
     if let Some(index) = first {
         switch(state, services, Some(index));

@@ -221,7 +221,7 @@ fn cancel(state: &mut AppState, services: &mut Services) {
         return;
     }
     services.worker.cancel(Slot::Align);
-    services.opening = None;
+    (services.opening, state.tried) = (None, None);
     with_document(state, |document| document.moved = None);
     state.tell(Notice::info("Cancelled. What was found before is still here."));
 }

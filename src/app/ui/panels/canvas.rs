@@ -47,6 +47,13 @@ pub struct Canvas {
     pub response: Response,
     /// How much higher the user wants what is shown: 1 unless the wheel was turned with Alt.
     pub heighten: f32,
+    /// Whether buttons are shown: not in a picture of panes.
+    pub has_controls: bool,
+}
+
+/// Leaves buttons out of the panes that `ctx` shows: nobody can press them in a picture.
+pub fn leave_out_controls(ctx: &egui::Context) {
+    ctx.data_mut(|data| data.insert_temp(egui::Id::unique("panes without controls"), true));
 }
 
 /// Which gestures a pane understands beyond scrolling and zooming.
@@ -81,6 +88,8 @@ impl Canvas {
             pointer: response.hover_pos(),
             response,
             heighten,
+            has_controls: !ui
+                .data(|data| data.get_temp(egui::Id::unique("panes without controls")).unwrap_or_default()),
         };
         canvas.painter.rect_filled(rect, 0.0, canvas.palette.canvas);
         canvas.scroll_and_zoom(ui, commands);

@@ -26,6 +26,9 @@ pub fn height_buttons(
     ways: [PaneScale; 3],
     commands: &mut Vec<Command>,
 ) {
+    if !canvas.has_controls {
+        return;
+    }
     let HeightWords { what, keys } = words;
     let now = if factor < 9.95 { format!("{factor:.1}×") } else { format!("{factor:.0}×") };
     let buttons = [

@@ -31,7 +31,7 @@ mod warp;
 mod warp_difference;
 mod waveform;
 
-pub use canvas::GUTTER;
+pub use canvas::{GUTTER, leave_out_controls};
 pub use dialogs::dialogs_ui;
 pub use heights::STEP as HEIGHT_STEP;
 pub use menu::{export_dialog, menu_ui};

@@ -181,6 +181,9 @@ fn paint_confidence(canvas: &Canvas, axis: &Axis, solution: &Solution) {
 
 /// Switches between the curve and the difference.
 fn switch_ui(ui: &mut Ui, canvas: &Canvas, difference: bool, commands: &mut Vec<Command>) {
+    if !canvas.has_controls {
+        return;
+    }
     let hint = "Shows how far the alignment is from the reference, or from an even tempo, instead of the curve (D)";
     let button = canvas.gutter_button(ui, 0, 1, "Difference", difference);
     if button.on_hover_text(hint).clicked() {

@@ -89,7 +89,7 @@ impl Canvas {
             response,
             heighten,
             has_controls: !ui
-                .data(|data| data.get_temp(egui::Id::unique("panes without controls")).unwrap_or_default()),
+                .data(|data| data.get_temp::<bool>(egui::Id::unique("panes without controls")).unwrap_or_default()),
         };
         canvas.painter.rect_filled(rect, 0.0, canvas.palette.canvas);
         canvas.scroll_and_zoom(ui, commands);

@@ -44,7 +44,8 @@ impl Listening {
         let mut spectrum = watch.time("spectrum", || start::recording_spectrum(ctx, recording))?;
         let start = watch.time("rough start", || start::find(ctx, &spectrum, score))?;
         spectrum.retune(start.tuning_semitones);
-        let evidence = watch.time("evidence", || Evidence::of(ctx, recording, spectrum.tuning_semitones, network))?;
+        let evidence =
+            watch.time("evidence", || Evidence::of(ctx, recording, spectrum.tuning_semitones, network))?;
         Ok(Self { spectrum, start, evidence, ear })
     }
 
@@ -67,8 +68,7 @@ impl Listening {
     pub fn attacks_s(&self) -> Vec<f64> {
         let attacks = self.evidence.attacks();
         let is_peak = |frame: &usize| {
-            let (low, high) =
-                (frame.saturating_sub(ATTACK_FRAMES / 2), (frame + ATTACK_FRAMES / 2 + 1).min(attacks.len()));
+            let (low, high) = (frame.saturating_sub(ATTACK_FRAMES / 2), (frame + ATTACK_FRAMES / 2 + 1).min(attacks.len()));
             let here = attacks[*frame];
             // The first of equals, so that a plateau is one attack.
             here >= CLEAR_ATTACK

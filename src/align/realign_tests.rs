@@ -15,7 +15,8 @@ fn aligned() -> Aligned {
     let clip: AudioClip = decode_bytes(&ctx, "demo.ogg", demo::performance_bytes()).unwrap().clip;
     let score = Score::from_bytes("demo.mid".as_ref(), demo::score_bytes()).unwrap();
     let (recording, named) = (Named { name: "demo.ogg", content: &clip }, Named { name: "demo.mid", content: &score });
-    let (whole, listening) = align(&ctx, recording, named, &Settings::default(), &mut Stopwatch::default()).unwrap();
+    let (whole, listening) =
+        align(&ctx, recording, named, &Settings::default(), &mut Stopwatch::default()).unwrap();
     Aligned { score, whole, listening }
 }
 

@@ -7,8 +7,8 @@ use clap::{Args, ValueEnum};
 use super::args::FeaturesArg;
 use super::like;
 use crate::align::settings::{
-    Aligner, Anchor, DEFAULT_HOP, Ends, FeatureKind, FixedNote, FrameMethod, Method, OnsetMethod, SHIPPED_EAR,
-    Settings, SlopeLimits,
+    Aligner, Anchor, DEFAULT_HOP, Ends, FeatureKind, FixedNote, FrameMethod, Method, OnsetMethod, SHIPPED_EAR, Settings,
+    SlopeLimits,
 };
 use crate::base::error::{Error, Result};
 use crate::networks::open_model;

@@ -198,8 +198,7 @@ fn passes(sections: &[Range<f64>]) -> Vec<Pass> {
     for piece in pieces {
         let goes_on = |last: &&mut Pass| {
             let ends = (last.written_s + last.length_s, last.played_s + last.length_s);
-            last.counts == piece.counts
-                && (ends.0 - piece.written_s).abs() + (ends.1 - piece.played_s).abs() < SAME_MOMENT_S
+            last.counts == piece.counts && (ends.0 - piece.written_s).abs() + (ends.1 - piece.played_s).abs() < SAME_MOMENT_S
         };
         match merged.last_mut().filter(goes_on) {
             Some(last) => last.length_s += piece.length_s,

@@ -7,12 +7,12 @@ use std::time::Instant;
 
 use agogic::base::job::JobContext;
 use agogic::networks::Gru;
-use agogic::networks::gru::{Batch, GruShape, InputGradient, backward, encode, encode_recording};
+use agogic::networks::gru::{Batch, GruRef, GruShape, InputGradient, backward, encode, encode_recording};
 
 fn main() {
     let shape = GruShape { input: 128, hidden: 64 };
-    let network = Gru::random(shape, 1);
-    let gru = network.as_ref();
+    let parameters = Gru::random_parameters(shape, 1);
+    let Ok(gru) = GruRef::new(shape, &parameters) else { return };
     let ctx = JobContext::new();
     for threads in [1, 2] {
         let Ok(pool) = rayon::ThreadPoolBuilder::new().num_threads(threads).build() else {

@@ -6,9 +6,10 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use agogic::base::job::JobContext;
-use agogic::learning::{Adam, AdamParams, Method, Networks, SliceBatch, SliceParams, SliceTruth, batch_loss};
-use agogic::networks::Gru;
-use agogic::networks::gru::{GruShape, InputGradient};
+use agogic::learning::{Adam, AdamParams, ExtractorMethod, SliceBatch, SliceParams, SliceTruth, extractor_loss};
+use agogic::networks::gru::GruShape;
+use agogic::networks::{Device, Gru};
+use candle_core::{Tensor, Var};
 
 const SLICES: usize = 5;
 const FRAME_S: f64 = 1024.0 / 22_050.0;
@@ -23,29 +24,13 @@ fn main() {
     let score_rows: Vec<f64> = (1..40).map(|i| f64::from(i) * 0.28).collect();
     let performance_rows = score_rows.iter().map(|s| s / 1.04 + 0.4).collect();
     let truths = vec![SliceTruth { score_s: score_rows, performance_s: performance_rows }; SLICES];
-    let batch = SliceBatch {
-        score_s: &score_s,
-        performance_s: &performance_s,
-        dim: DIM,
-        score: &score,
-        performance: &performance,
-        truths: &truths,
-    };
-    let network = Gru::random(GruShape { input: DIM, hidden: 64 }, 1);
-    let networks = Networks { score: network.as_ref(), performance: network.as_ref() };
+    let batch = SliceBatch { score_s, performance_s, truths };
+    let shape = GruShape { input: DIM, hidden: 64 };
+    let parameters = Gru::random_parameters(shape, 1);
     for threads in [1, 2] {
         let Ok(pool) = rayon::ThreadPoolBuilder::new().num_threads(threads).build() else { continue };
-        for method in Method::ALL {
-            let step = || {
-                let found = batch_loss(&JobContext::new(), method, LAMBDA, networks, &batch, InputGradient::Skipped)
-                    .expect("the batch is well formed");
-                let mut weights = network.parameters().to_vec();
-                let mut adam = Adam::new(AdamParams::default(), weights.len()).expect("the defaults are legal");
-                for gradient in [&found.score, &found.performance] {
-                    adam.step(&mut weights, gradient).expect("the gradient is finite");
-                }
-                black_box(weights);
-            };
+        for method in ExtractorMethod::ALL {
+            let step = || train(&batch, shape, &parameters, method, &score, &performance).expect("a sound batch");
             let best = pool.install(|| {
                 step();
                 let run = |_| {
@@ -58,6 +43,35 @@ fn main() {
             println!("{threads} thread(s), {}: {best:.1} ms", method.name());
         }
     }
+}
+
+/// One step of both networks, as the trainer does it.
+fn train(
+    batch: &SliceBatch,
+    shape: GruShape,
+    parameters: &[f32],
+    method: ExtractorMethod,
+    score: &[f32],
+    performance: &[f32],
+) -> candle_core::Result<()> {
+    let ctx = JobContext::new();
+    let count = shape.parameter_count();
+    let all = Var::from_vec(parameters.repeat(2), 2 * count, &Device::Cpu)?;
+    let encode = |values: &[f32], frames: usize, first: usize| {
+        let input = Tensor::from_slice(values, (SLICES, frames, DIM), &Device::Cpu)?;
+        Gru::new(shape, all.as_tensor().narrow(0, first, count)?).encode(&ctx, &input)
+    };
+    let score = encode(score, batch.score_s.len(), 0)?;
+    let performance = encode(performance, batch.performance_s.len(), count)?;
+    let lambda = Tensor::from_slice(&[LAMBDA as f32], 1, &Device::Cpu)?;
+    let loss = extractor_loss(&ctx, method, batch.clone(), &score, &performance, &lambda)?;
+    let gradients = loss.backward()?;
+    let gradient = gradients.get(&all).map(Tensor::to_vec1).transpose()?.unwrap_or_default();
+    let mut weights: Vec<f32> = all.to_vec1()?;
+    let mut adam = Adam::new(AdamParams::default(), weights.len()).expect("the defaults are legal");
+    adam.step(&mut weights, &gradient).expect("the gradient is finite");
+    black_box(weights);
+    Ok(())
 }
 
 /// Bands that light up in turn and decay, slice after slice, each a little different.

@@ -40,7 +40,8 @@ pub(super) fn of_notes(notes: &[AlignedNote]) -> f64 {
 pub(super) fn trust_fixed(score: &Score, settings: &Settings, notes: &mut [AlignedNote]) {
     for anchor in &settings.anchors {
         let first = score.notes.partition_point(|note| note.onset_s < anchor.score_s - SAME_MOMENT_S);
-        let count = score.notes[first..].iter().take_while(|note| note.onset_s <= anchor.score_s + SAME_MOMENT_S).count();
+        let count =
+            score.notes[first..].iter().take_while(|note| note.onset_s <= anchor.score_s + SAME_MOMENT_S).count();
         notes[first..first + count].iter_mut().for_each(|note| note.confidence = 1.0);
     }
     for fixed in &settings.fixed_notes {

@@ -6,8 +6,9 @@ use crate::align::start::Start;
 use crate::audio::AudioClip;
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
+use crate::base::time::{frame_count, frame_to_seconds};
 use crate::features::{FeatureParams, FeatureSeq, extract, rescaled};
-use crate::networks::{Side, open_model};
+use crate::networks::{Device, Side, open_extractor};
 use crate::score::{Score, SoundFont, play_in_tune};
 use crate::warping::Warp;
 use crate::warping::cost::{Band, LocalCost, local_cost};
@@ -46,7 +47,7 @@ pub(super) fn refine(
     method: &FrameMethod,
     watch: &mut Stopwatch,
 ) -> Result<FrameWarp> {
-    let (start, anchors) = with_ends(recording, score, start, &settings.anchors, method.ends);
+    let (start, anchors) = with_ends(recording, score, start, &settings.anchors, method);
     let retiming = Retiming::new(&start, &anchors)?;
     let params = FeatureParams { kind: method.features, hop: method.hop };
     let soundfont = SoundFont::load(method.soundfont.as_deref())?;
@@ -61,10 +62,10 @@ pub(super) fn refine(
     let mut suitable_lambda = method.features.default_lambda();
     let mut used = None;
     if let Some(name) = &method.extractor {
-        let extractor = open_model(name)?;
+        let extractor = open_extractor(name, &Device::Cpu)?;
         extractor.card.check_suits(method.features, method.hop)?;
-        suitable_lambda = extractor.card.lambda;
-        used = Some(ModelId { name: extractor.card.name.clone(), sha256: extractor.card.sha256.clone() });
+        suitable_lambda = extractor.card.spec.lambda;
+        used = Some(ModelId::of(&extractor.card));
         watch.time("learned features", || {
             expected = extractor.extract(ctx, &expected, Side::Score)?;
             actual = extractor.extract(ctx, &actual, Side::Performance)?;
@@ -92,8 +93,9 @@ fn with_ends(
     score: &Score,
     start: &Start,
     anchors: &[Anchor],
-    ends: Ends,
+    FrameMethod { ends, hop, .. }: &FrameMethod,
 ) -> (Start, Vec<Anchor>) {
+    let (ends, hop) = (*ends, *hop);
     let (first_s, last_s) = (score.first_onset_s(), score.end_s());
     let mut anchors = anchors.to_vec();
     if ends == Ends::Free {
@@ -103,9 +105,11 @@ fn with_ends(
         anchors.insert(0, Anchor { score_s: first_s, performance_s: 0.0 });
     }
     if anchors.last().is_none_or(|anchor| anchor.score_s < last_s) {
-        anchors.push(Anchor { score_s: last_s, performance_s: recording.duration_s() });
+        let last_frame = frame_count(recording.samples.len(), hop).saturating_sub(1);
+        let performance_s = frame_to_seconds(last_frame, hop, recording.sample_rate);
+        anchors.push(Anchor { score_s: last_s, performance_s });
     }
-    (Start { covered_s: (first_s, last_s), ..start.clone() }, anchors)
+    (start.with(start.warp.clone(), (first_s, last_s)), anchors)
 }
 
 /// The frames of the synthesised score, at the performance times where the rough start expects them.

@@ -2,12 +2,12 @@
 
 use crate::align::onsets::Evidence;
 use crate::align::result::ModelId;
-use crate::align::settings::{Method, SHIPPED_EAR};
+use crate::align::settings::Method;
 use crate::align::start::{self, LogSpectrum, Start};
 use crate::audio::AudioClip;
 use crate::base::error::Result;
 use crate::base::job::JobContext;
-use crate::networks::ear::{self, OnsetNetwork};
+use crate::networks::{Device, open_ear};
 use crate::score::Score;
 
 use super::Stopwatch;
@@ -37,15 +37,13 @@ impl Listening {
         method: &Method,
         watch: &mut Stopwatch,
     ) -> Result<Self> {
-        let (network, ear) = match ear_of(method).map(|name| Ok((name, open_ear(name)?))).transpose()? {
-            Some((name, (network, id))) => (Some(network), Some((name.to_owned(), id))),
-            None => (None, None),
-        };
+        let name = ear_of(method);
+        let network = name.map(|name| open_ear(name, &Device::Cpu)).transpose()?;
+        let ear = name.zip(network.as_ref()).map(|(name, ear)| (name.to_owned(), ModelId::of(&ear.card)));
         let mut spectrum = watch.time("spectrum", || start::recording_spectrum(ctx, recording))?;
         let start = watch.time("rough start", || start::find(ctx, &spectrum, score))?;
         spectrum.retune(start.tuning_semitones);
-        let evidence =
-            watch.time("evidence", || Evidence::of(ctx, recording, spectrum.tuning_semitones, network))?;
+        let evidence = watch.time("evidence", || Evidence::of(ctx, recording, spectrum.tuning_semitones, network))?;
         Ok(Self { spectrum, start, evidence, ear })
     }
 
@@ -68,7 +66,8 @@ impl Listening {
     pub fn attacks_s(&self) -> Vec<f64> {
         let attacks = self.evidence.attacks();
         let is_peak = |frame: &usize| {
-            let (low, high) = (frame.saturating_sub(ATTACK_FRAMES / 2), (frame + ATTACK_FRAMES / 2 + 1).min(attacks.len()));
+            let (low, high) =
+                (frame.saturating_sub(ATTACK_FRAMES / 2), (frame + ATTACK_FRAMES / 2 + 1).min(attacks.len()));
             let here = attacks[*frame];
             // The first of equals, so that a plateau is one attack.
             here >= CLEAR_ATTACK
@@ -89,10 +88,5 @@ fn ear_of(method: &Method) -> Option<&str> {
 
 /// Which ear a name or file stands for.
 pub fn ear_id(name: &str) -> Result<ModelId> {
-    Ok(open_ear(name)?.1)
-}
-
-fn open_ear(name: &str) -> Result<(OnsetNetwork, ModelId)> {
-    let (network, card) = if name == SHIPPED_EAR { ear::shipped()? } else { ear::load(name.as_ref())? };
-    Ok((network, ModelId { name: card.name, sha256: card.sha256 }))
+    Ok(ModelId::of(&open_ear(name, &Device::Cpu)?.card))
 }

@@ -68,7 +68,8 @@ pub fn align_files(ctx: &JobContext, recording: &Path, score: &Path, settings: &
     let decoded = watch.time("decoding", || audio::decode(ctx, recording))?;
     let (recording_name, score_name) = (file_name(recording), file_name(score));
     let recording = Named { name: &recording_name, content: &decoded.clip };
-    let (mut alignment, _) = align(ctx, recording, Named { name: &score_name, content: &parsed }, settings, &mut watch)?;
+    let (mut alignment, _) =
+        align(ctx, recording, Named { name: &score_name, content: &parsed }, settings, &mut watch)?;
     alignment.warnings.extend(decoded.source.damage.map(|damage| format!("{recording_name}: {damage}")));
     Ok(AlignedFiles { score: parsed, alignment, recording_rate: decoded.source.sample_rate, times: watch.into_times() })
 }
@@ -147,9 +148,10 @@ impl Work<'_> {
         let read = found.read.as_ref();
         let as_played = read.map_or(self.score.content, |read| &read.reading.score);
         let gain = -placed.objective / placed.chords.len() as f64;
-        let match_confidence = watch
-            .time("confidence", || confidence::of_match(self.listening, as_played, &placed.warp, Some(gain)));
-        let folded = read.map(|read| Ok::<_, Error>((read.reading.fold_placed(placed)?, read.reading.fold_start(&read.start)?)));
+        let match_confidence =
+            watch.time("confidence", || confidence::of_match(self.listening, as_played, &placed.warp, Some(gain)));
+        let folded =
+            read.map(|read| Ok::<_, Error>((read.reading.fold_placed(placed)?, read.reading.fold_start(&read.start)?)));
         let folded = folded.transpose()?;
         let (placed, start) = match &folded {
             Some((placed, start)) => (placed, start),
@@ -175,10 +177,9 @@ impl Work<'_> {
 
     fn by_frames(&self, method: &FrameMethod, watch: &mut Stopwatch) -> Result<Alignment> {
         let (start, score) = (&self.listening.start, self.score.content);
-        let found =
-            frame_method::refine(self.ctx, self.recording.content, score, start, self.settings, method, watch)?;
-        let tempo = onset_method::expected_tempo(start, &self.settings.anchors)?;
-        let (chords, support) = support_of_warp(&self.listening.evidence, score, &found.warp, &tempo);
+        let found = frame_method::refine(self.ctx, self.recording.content, score, start, self.settings, method, watch)?;
+        let rough = onset_method::centre(start, &self.settings.anchors)?;
+        let (chords, support) = support_of_warp(&self.listening.evidence, score, &found.warp, &rough);
         let mut alignment = self.finish(Found {
             match_confidence: confidence::of_match(self.listening, score, &found.warp, None),
             warp: found.warp,

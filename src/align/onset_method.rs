@@ -42,7 +42,7 @@ pub(super) fn centre(start: &Start, anchors: &[Anchor]) -> Result<Warp> {
 }
 
 /// The tempo expected: the rough start, smoothed more.
-pub(super) fn expected_tempo(start: &Start, anchors: &[Anchor]) -> Result<Warp> {
+fn expected_tempo(start: &Start, anchors: &[Anchor]) -> Result<Warp> {
     bend(&start.warp.smoothed(TEMPO_SMOOTHING_S / ratio(&start.warp)), anchors)
 }
 

@@ -181,7 +181,8 @@ fn spliced_notes(
     // The ends of the passage are held where they were, not corrected: their notes stay as they are.
     let is_pin = |score_s: f64| passage.pins.iter().any(|pin| (pin.score_s - score_s).abs() <= SAME_MOMENT_S);
     let is_anchor = |score_s: f64| settings.anchors.iter().any(|a| (a.score_s - score_s).abs() <= SAME_MOMENT_S);
-    for (chord, support) in placed.chords.iter().zip(&placed.support).filter(|(chord, _)| passage.holds(chord.onset_s)) {
+    for (chord, support) in placed.chords.iter().zip(&placed.support).filter(|(chord, _)| passage.holds(chord.onset_s))
+    {
         if is_pin(chord.onset_s) && !is_anchor(chord.onset_s) {
             notes[chord.notes.clone()].copy_from_slice(&alignment.notes[chord.notes.clone()]);
             continue;

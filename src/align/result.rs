@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::align::settings::Settings;
+use crate::networks::ModelCard;
 use crate::warping::Warp;
 
 /// A note of the score in the recording; stands at the same index as in [`crate::score::Score::notes`].
@@ -72,6 +73,13 @@ pub struct ModelId {
 enum StoredModelId {
     Name(String),
     Whole { name: String, sha256: String },
+}
+
+impl ModelId {
+    /// The model that a card is of.
+    pub fn of<S>(card: &ModelCard<S>) -> Self {
+        Self { name: card.name.clone(), sha256: card.sha256.clone() }
+    }
 }
 
 impl From<StoredModelId> for ModelId {

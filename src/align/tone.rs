@@ -14,7 +14,8 @@ pub(super) const INAUDIBLE: f64 = 0.02;
 /// Bands of a pitch's partials with their amplitudes, as far as they lie within `bands`.
 pub(super) fn partials(band: usize, bands: usize) -> impl Iterator<Item = (usize, f32)> {
     let all = PARTIAL_SEMITONES.into_iter().enumerate();
-    all.map(move |(h, semitones)| (band + semitones, PARTIAL_RATIO.powi(h as i32))).filter(move |(band, _)| *band < bands)
+    all.map(move |(h, semitones)| (band + semitones, PARTIAL_RATIO.powi(h as i32)))
+        .filter(move |(band, _)| *band < bands)
 }
 
 /// Seconds in which a held tone falls by the factor e.

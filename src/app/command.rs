@@ -133,7 +133,7 @@ pub enum Command {
     /// Give a kept alignment another name.
     RenameKept(usize, String),
     /// Take a learned extractor, by name or file, or none.
-    ChooseExtractor(Option<String>),
+    ChooseModel(Option<String>),
     /// Change what is to be trained, and how.
     SetPlan(Plan),
     /// Start training from a model, by name or file.

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::document::session::Fingerprint;
-use crate::align::settings::{FeatureKind, Settings};
+use crate::align::settings::{FeatureKind, SHIPPED_EAR, Settings};
 use crate::base::atomic_file::write_bytes_atomically;
-use crate::learning::{EpochRecord, Method, PieceFiles, TrainEvent, WarpLoss};
+use crate::learning::{EpochRecord, Method, PieceFiles, PieceScores, TrainEvent, TrainParams};
+use crate::networks::ModelKind;
 
 const PLAN_FILE: &str = "plan.json";
 /// One of this many scores is for judging.
@@ -95,13 +96,15 @@ pub struct Plan {
 
 impl Default for Plan {
     fn default() -> Self {
+        let method = Method::for_tuning(ModelKind::Ear);
+        let suitable = TrainParams::fine_tuning(method);
         Self {
             pieces: Vec::new(),
-            start: Start::Model("mel".to_owned()),
-            method: Method::decdtw(WarpLoss::TimeErr),
-            epochs: 10,
-            learning_rate: 1e-4,
-            slice_frames: 256,
+            start: Start::Model(SHIPPED_EAR.to_owned()),
+            method,
+            epochs: suitable.epochs,
+            learning_rate: suitable.optimiser.learning_rate,
+            slice_frames: suitable.slices.score_frames,
             augmented: true,
             name: "tuned".to_owned(),
         }
@@ -109,6 +112,15 @@ impl Default for Plan {
 }
 
 impl Plan {
+    /// Starts from another model. One of another kind is trained by another method.
+    pub fn start_from(&mut self, start: Start, kind: ModelKind) {
+        self.start = start;
+        if self.method.kind() != kind {
+            self.method = Method::for_tuning(kind);
+            self.learning_rate = TrainParams::fine_tuning(self.method).optimiser.learning_rate;
+        }
+    }
+
     /// Adds a piece. All performances of a score share its role; of new scores, one in four is for judging.
     pub fn add(&mut self, mut piece: LabelledPiece) {
         if self.pieces.iter().any(|other| other.audio == piece.audio && other.truth == piece.truth) {
@@ -207,22 +219,13 @@ impl Phase {
     }
 }
 
-/// A piece before and after.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PieceScores {
-    /// Which.
-    pub name: String,
-    /// TimeErr of its slices with the model that training started from; none if the piece is too short.
-    pub before_ms: Option<f64>,
-    /// The same with the new model.
-    pub after_ms: Option<f64>,
-}
-
 /// A finished training.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
     /// The new model.
     pub model: PathBuf,
+    /// What kind it is.
+    pub kind: ModelKind,
     /// What every epoch brought.
     pub history: Vec<EpochRecord>,
     /// Which was best.

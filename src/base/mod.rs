@@ -3,6 +3,7 @@
 pub mod atomic_file;
 pub mod error;
 pub mod job;
+pub mod manifest;
 pub mod matrix;
 pub mod number;
 pub mod percent;

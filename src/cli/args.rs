@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::settings_args::SettingsArgs;
-use super::training_args::{ExperimentArgs, FineTuneArgs, ModelArgs, TrainArgs, TrainOnsetsArgs};
+use super::training_args::{ExperimentArgs, FineTuneArgs, ModelArgs, TrainArgs};
 use crate::align::settings::FeatureKind;
 use crate::base::error::{Error, Result};
 use crate::export::Format;
@@ -68,13 +68,11 @@ pub enum Command {
     Demo(DemoArgs),
     /// Run the benchmarks.
     Bench(BenchArgs),
-    /// Train a feature extractor on labelled pieces.
+    /// Train an ear or a feature extractor on labelled pieces.
     Train(TrainArgs),
-    /// Train the network that hears where notes begin, on recordings whose notes are known.
-    TrainOnsets(TrainOnsetsArgs),
-    /// Adapt an extractor to a few labelled pieces, such as another instrument.
+    /// Adapt a model to a few labelled pieces, such as another instrument.
     FineTune(FineTuneArgs),
-    /// List, show or import feature extractors.
+    /// List, show or import models.
     Model(ModelArgs),
     /// Train and test all features with all methods, and print the tables.
     Experiment(ExperimentArgs),

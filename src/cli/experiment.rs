@@ -1,28 +1,25 @@
 //! `agogic experiment`: the published comparison on one's own data.
 
-use super::training_args::ExperimentArgs;
+use super::training_args::{ExperimentArgs, MethodArg, method_for};
 use crate::align::settings::DEFAULT_HOP;
 use crate::base::error::Result;
 use crate::base::job::JobContext;
-use crate::learning::{Experiment, TrainParams, default_models, markdown, run_experiment};
+use crate::learning::{Experiment, SliceParams, TrainParams, default_models, markdown, run_experiment};
+use crate::networks::ModelKind;
 
 pub(super) fn run(ctx: &JobContext, quiet: bool, args: &ExperimentArgs) -> Result<()> {
     let experiment = Experiment {
         data: args.data.clone(),
         more_tests: args.test.clone(),
         features: args.features.iter().map(|&features| features.into()).collect(),
-        methods: args.methods.iter().map(|&method| method.into()).collect(),
-        params: TrainParams {
-            batch_size: args.common.batch,
-            epochs: args.epochs,
-            augmentation: args.common.augmentation(),
-            seed: args.common.seed,
-            ..TrainParams::default()
-        },
+        params: args.methods.iter().map(|&method| params(args, method)).collect::<Result<_>>()?,
         models: args.models.clone().unwrap_or_else(|| default_models(&args.data)),
-        cache: args.common.cache_folder(),
+        cache: args.basic.cache_folder(),
         hop: DEFAULT_HOP,
         output_dim: super::train::OUTPUT_DIM,
+        slices: SliceParams::default(),
+        seed: args.basic.seed,
+        device: args.basic.device.open()?,
     };
     let tell = |message: &str| {
         if !quiet {
@@ -32,4 +29,9 @@ pub(super) fn run(ctx: &JobContext, quiet: bool, args: &ExperimentArgs) -> Resul
     let rows = run_experiment(ctx, &experiment, &tell)?;
     let text = if args.json { super::summary::to_json(&rows) + "\n" } else { markdown(&rows) };
     super::print(text.as_bytes())
+}
+
+fn params(args: &ExperimentArgs, method: MethodArg) -> Result<TrainParams> {
+    let method = method_for(ModelKind::Extractor, Some(method), method.into())?;
+    Ok(TrainParams { epochs: args.epochs, ..args.basic.params(TrainParams::of(method)) })
 }

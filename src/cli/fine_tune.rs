@@ -1,34 +1,32 @@
-//! `agogic fine-tune`: adapts an extractor to a few labelled pieces.
+//! `agogic fine-tune`: adapts a model to a few labelled pieces.
 
 use std::path::{Path, PathBuf};
 
-use super::train::{summary, tell};
-use super::training_args::FineTuneArgs;
+use super::train::{check_output, summary, tell};
+use super::training_args::{FineTuneArgs, method_for};
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
-use crate::learning::{AdamParams, Control, TrainParams, TrainingJob, Unimproved, run_training};
-use crate::networks::{open_model, weights};
+use crate::learning::{Control, Method, TrainParams, TrainingJob, Unimproved, run_training};
+use crate::networks::{Model, open_model};
 
 pub(super) fn run(ctx: &JobContext, quiet: bool, args: &FineTuneArgs) -> Result<()> {
-    let mut start = open_model(&args.model)?;
+    let start = open_model(&args.model, &args.common.basic.device.open()?)?;
     let output = output(args)?;
-    start.card.training.insert("fine_tuned_from".to_owned(), start.card.name.clone().into());
-    start.card.name = output.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let method = method_for(start.kind(), args.method, Method::for_tuning(start.kind()))?;
+    args.common.basic.check(method)?;
+    check_output(&output, None, &args.data, args.common.validation.as_deref())?;
+    let params = args.common.params(TrainParams::fine_tuning(method));
+    let params = TrainParams { patience: params.epochs, ..params };
+    let mut card = start.card();
+    card.training.insert("fine_tuned_from".to_owned(), card.name.clone().into());
+    card.name = output.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let job = TrainingJob {
         data: args.data.clone(),
-        validation: args.validation.clone(),
-        start,
+        validation: args.common.validation.clone(),
+        start: Model::new(card, start.parameters()?, start.device())?,
         output,
-        params: TrainParams {
-            batch_size: args.common.batch,
-            epochs: args.epochs,
-            patience: args.epochs,
-            optimiser: AdamParams { learning_rate: args.learning_rate, ..AdamParams::default() },
-            augmentation: args.common.augmentation(),
-            seed: args.common.seed,
-            ..TrainParams::default()
-        },
-        cache: args.common.cache_folder(),
+        params,
+        cache: args.common.basic.cache_folder(),
         unimproved: Unimproved::Refuse,
     };
     let trained = run_training(ctx, &job, &Control::default(), &|event| tell(quiet, event))?;
@@ -37,12 +35,12 @@ pub(super) fn run(ctx: &JobContext, quiet: bool, args: &FineTuneArgs) -> Result<
 
 /// The model that is written: the one that was read, unless another is named.
 fn output(args: &FineTuneArgs) -> Result<PathBuf> {
-    if let Some(output) = &args.output {
-        return Ok(output.clone());
+    match &args.output {
+        Some(output) => Ok(output.clone()),
+        None if Path::new(&args.model).is_file() => Ok(PathBuf::from(&args.model)),
+        None => {
+            let allowed = "a file, because a model that comes with the program is not changed";
+            Err(Error::invalid("--output", "not given", allowed))
+        }
     }
-    let path = Path::new(&args.model).with_extension("safetensors");
-    if path.exists() && weights::card_path(&path).exists() {
-        return Ok(path);
-    }
-    Err(Error::invalid("--output", "not given", "a file, because a model that comes with the program is not changed"))
 }

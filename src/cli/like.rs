@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::align::result::{ModelId, Provenance};
 use crate::align::settings::{Method, Settings};
 use crate::base::error::{Error, Result};
-use crate::networks::open_model;
+use crate::networks::{Device, open_extractor};
 
 /// What results and sessions have in common.
 #[derive(Deserialize)]
@@ -54,9 +54,6 @@ fn check_models(path: &Path, settings: &Settings, made_with: &Provenance) -> Res
 fn model_id(settings: &Settings, name: &str) -> Result<ModelId> {
     match &settings.method {
         Method::Onsets(_) => crate::align::ear_id(name),
-        Method::Frames(_) => {
-            let card = open_model(name)?.card;
-            Ok(ModelId { name: card.name, sha256: card.sha256 })
-        }
+        Method::Frames(_) => Ok(ModelId::of(&open_extractor(name, &Device::Cpu)?.card)),
     }
 }

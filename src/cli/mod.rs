@@ -17,7 +17,6 @@ mod settings_args;
 mod summary;
 mod synth;
 mod train;
-mod train_onsets;
 mod training_args;
 
 use std::io::Write;
@@ -66,7 +65,6 @@ fn run(ctx: &JobContext, quiet: bool, command: Command) -> Result<()> {
         Command::Demo(args) => demo::run(ctx, quiet, &args),
         Command::Bench(args) => bench::run(ctx, &args),
         Command::Train(args) => train::run(ctx, quiet, &args),
-        Command::TrainOnsets(args) => train_onsets::run(ctx, quiet, &args),
         Command::FineTune(args) => fine_tune::run(ctx, quiet, &args),
         Command::Model(args) => model::run(&args),
         Command::Experiment(args) => experiment::run(ctx, quiet, &args),

@@ -1,26 +1,27 @@
-//! `agogic model`: what feature extractors there are, and importing others.
+//! `agogic model`: what models there are, and importing others.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
 use super::training_args::{ModelArgs, ModelCommand};
 use crate::base::error::{Error, Result};
-use crate::networks::{ModelCard, import, open_model, shipped_cards, weights};
+use crate::networks::{Model, ModelCard, Spec, import, open_card, shipped_cards};
 
 pub(super) fn run(args: &ModelArgs) -> Result<()> {
     let text = match &args.command {
         ModelCommand::List { folder } => list(folder.as_deref())?,
         ModelCommand::Show { model } => {
-            let card = open_model(model)?.card;
+            let card = open_card(model)?;
             let json = serde_json::to_string_pretty(&card)
                 .map_err(|e| Error::malformed(model, format!("its card cannot be shown: {e}"), "report this"))?;
             format!("{json}\n")
         }
         ModelCommand::Import { checkpoint, output } => {
+            super::check_not_an_input(output, &[checkpoint.as_path()])?;
             let mut extractor = import(checkpoint)?;
             extractor.card.name = output.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            weights::save(&extractor, output)?;
-            format!("{}\n", line(&extractor.card))
+            extractor.save(output)?;
+            format!("{}\n", line(&Model::Extractor(extractor).card()))
         }
     };
     super::print(text.as_bytes())
@@ -42,7 +43,8 @@ fn list(folder: Option<&Path>) -> Result<String> {
         paths.sort();
         for path in paths {
             // One damaged model must not hide the others.
-            let about = weights::load(&path).map_or_else(|error| error.to_string(), |model| line(&model.card));
+            let card = open_card(&path.to_string_lossy());
+            let about = card.map_or_else(|error| error.to_string(), |card| line(&card));
             let _ = writeln!(text, "{about}  ({})", path.display());
         }
     }
@@ -55,8 +57,9 @@ fn list(folder: Option<&Path>) -> Result<String> {
 fn line(card: &ModelCard) -> String {
     let measured = card.metrics.get("validation_time_err_ms");
     let measured = measured.map_or_else(String::new, |ms| format!(", validation TimeErr {ms} ms"));
-    format!(
-        "{}: {:?}, hop {}, lambda {:.3}{measured}, licence {}",
-        card.name, card.features, card.hop, card.lambda, card.licence
-    )
+    let about = match &card.spec {
+        Spec::Ear(ear) => format!("ear, hop {}", ear.hop),
+        Spec::Extractor(of) => format!("extractor, {:?}, hop {}, lambda {:.3}", of.features, of.hop, of.lambda),
+    };
+    format!("{}: {about}{measured}, licence {}", card.name, card.licence)
 }

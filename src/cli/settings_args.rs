@@ -7,11 +7,11 @@ use clap::{Args, ValueEnum};
 use super::args::FeaturesArg;
 use super::like;
 use crate::align::settings::{
-    Aligner, Anchor, DEFAULT_HOP, Ends, FeatureKind, FixedNote, FrameMethod, Method, OnsetMethod, SHIPPED_EAR, Settings,
-    SlopeLimits,
+    Aligner, Anchor, DEFAULT_HOP, Ends, FeatureKind, FixedNote, FrameMethod, Method, OnsetMethod, SHIPPED_EAR,
+    Settings, SlopeLimits,
 };
 use crate::base::error::{Error, Result};
-use crate::networks::open_model;
+use crate::networks::{Device, open_extractor};
 
 const ONSETS: &str = "Options of --method onsets";
 const FRAMES: &str = "Options of --method frames";
@@ -146,13 +146,14 @@ impl SettingsArgs {
             }
         };
         let extractor = self.extractor.as_deref().and_then(model);
-        let card = extractor.as_deref().map(|name| Ok::<_, Error>(open_model(name)?.card)).transpose()?;
+        let card =
+            extractor.as_deref().map(|name| Ok::<_, Error>(open_extractor(name, &Device::Cpu)?.card)).transpose()?;
         let features = match (self.features, &card) {
             (Some(typed), _) => typed.into(),
-            (None, Some(card)) => card.features,
+            (None, Some(card)) => card.spec.features,
             (None, None) => FeatureKind::Cqt,
         };
-        let hop = self.hop.unwrap_or(card.as_ref().map_or(DEFAULT_HOP, |card| card.hop));
+        let hop = self.hop.unwrap_or(card.as_ref().map_or(DEFAULT_HOP, |card| card.spec.hop));
         if let Some(card) = &card {
             card.check_suits(features, hop)?;
         }

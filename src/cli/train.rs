@@ -1,98 +1,151 @@
-//! `agogic train`: from labelled pieces to a feature extractor.
+//! `agogic train`: from labelled pieces to an ear or a feature extractor.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::training_args::TrainArgs;
+use super::training_args::{TrainArgs, file_name, method_for};
 use crate::align::settings::{DEFAULT_HOP, FeatureKind};
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
-use crate::learning::{AdamParams, Control, TrainEvent, TrainParams, Trained, TrainingJob, Unimproved, run_training};
-use crate::networks::{Extractor, ModelCard, open_model};
+use crate::learning::{
+    Control, EarMethod, ExtractorMethod, Method, TrainEvent, TrainParams, Trained, TrainingJob, Unimproved, WarpLoss,
+    find_pieces, run_training,
+};
+use crate::networks::{
+    Device, Ear, EarSpec, Extractor, ExtractorSpec, Model, ModelCard, ModelKind, open_ear, open_extractor,
+};
 
 /// Values per frame of the learned features, as published.
 pub(super) const OUTPUT_DIM: usize = 128;
 
 pub(super) fn run(ctx: &JobContext, quiet: bool, args: &TrainArgs) -> Result<()> {
-    let start = start(args)?;
-    let output = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}.safetensors", start.card.name)));
+    let kind = args.kind.into();
+    let method = method_for(kind, args.method, default_method(kind))?;
+    check_options(args, method)?;
+    let start = start(args, kind, &args.common.basic.device.open()?)?;
+    let name = start.card().name;
+    let output = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{name}.safetensors")));
+    check_output(&output, args.init.as_deref().map(Path::new), &args.data, args.common.validation.as_deref())?;
+    let params = TrainParams {
+        patience: args.patience,
+        learns_lambda: args.learn_lambda,
+        ..args.common.params(TrainParams::of(method))
+    };
+    let start = described(start, args, &params)?;
     let job = TrainingJob {
         data: args.data.clone(),
-        validation: args.validation.clone(),
+        validation: args.common.validation.clone(),
         start,
         output,
-        params: TrainParams {
-            method: args.method.into(),
-            batch_size: args.common.batch,
-            epochs: args.epochs,
-            patience: args.patience,
-            optimiser: AdamParams { learning_rate: args.learning_rate, ..AdamParams::default() },
-            learns_lambda: args.learn_lambda,
-            augmentation: args.common.augmentation(),
-            seed: args.common.seed,
-            ..TrainParams::default()
-        },
-        cache: args.common.cache_folder(),
+        params,
+        cache: args.common.basic.cache_folder(),
         unimproved: Unimproved::Write,
     };
     let trained = run_training(ctx, &job, &Control::default(), &|event| tell(quiet, event))?;
     super::print(summary(&job.output, &trained).as_bytes())
 }
 
-fn start(args: &TrainArgs) -> Result<Extractor> {
-    let mut start = match &args.init {
-        Some(model) => open_model(model)?,
-        None => {
-            let kind = args.features.map_or(FeatureKind::Cqt, Into::into);
-            let card = ModelCard::new(format!("{kind:?}").to_lowercase(), kind, DEFAULT_HOP, OUTPUT_DIM);
-            Extractor::untrained(card, args.common.seed)?
-        }
-    };
-    if let Some(features) = args.features {
-        start.card.check_suits(features.into(), start.card.hop)?;
+/// What a kind of model is trained by if nothing else is said.
+fn default_method(kind: ModelKind) -> Method {
+    match kind {
+        ModelKind::Ear => Method::Ear(EarMethod::Notes),
+        ModelKind::Extractor => Method::Extractor(ExtractorMethod::decdtw(WarpLoss::TimeErr)),
     }
+}
+
+/// Refuses options of the other kind.
+fn check_options(args: &TrainArgs, method: Method) -> Result<()> {
+    args.common.basic.check(method)?;
+    let of_extractor = [
+        (args.features.is_some(), "--features"),
+        (args.lambda.is_some(), "--lambda"),
+        (args.learn_lambda, "--learn-lambda"),
+    ];
+    match of_extractor.into_iter().find(|(is_given, _)| *is_given) {
+        Some((_, option)) if method.kind() == ModelKind::Ear => {
+            Err(Error::misplaced(option, "--kind extractor", "--kind ear"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses to write over what is read: the model to start from, the lists and files of the pieces.
+pub(super) fn check_output(output: &Path, model: Option<&Path>, data: &Path, validation: Option<&Path>) -> Result<()> {
+    let mut inputs: Vec<PathBuf> = model.into_iter().map(Path::to_owned).collect();
+    for data in [Some(data), validation].into_iter().flatten() {
+        inputs.push(data.to_owned());
+        inputs.push(data.join("manifest.csv"));
+        inputs.extend(find_pieces(data)?.into_iter().flat_map(|piece| [piece.audio, piece.score, piece.truth]));
+    }
+    super::check_not_an_input(output, &inputs.iter().map(PathBuf::as_path).collect::<Vec<_>>())
+}
+
+fn start(args: &TrainArgs, kind: ModelKind, device: &Device) -> Result<Model> {
+    let seed = args.common.basic.seed;
+    match (kind, &args.init) {
+        (ModelKind::Ear, Some(init)) => open_ear(init, device).map(Model::Ear),
+        (ModelKind::Ear, None) => {
+            Ear::untrained(ModelCard::new("ear", EarSpec::default()), seed, device).map(Model::Ear)
+        }
+        (ModelKind::Extractor, init) => {
+            let mut extractor = match init {
+                Some(init) => open_extractor(init, device)?,
+                None => {
+                    let features = args.features.map_or(FeatureKind::Cqt, Into::into);
+                    let spec = ExtractorSpec::new(features, DEFAULT_HOP, OUTPUT_DIM);
+                    let name = format!("{features:?}").to_lowercase();
+                    Extractor::untrained(ModelCard::new(name, spec), seed, device)?
+                }
+            };
+            let card = &mut extractor.card;
+            if let Some(features) = args.features {
+                card.check_suits(features.into(), card.spec.hop)?;
+            }
+            if let Some(lambda) = args.lambda {
+                if !(lambda.is_finite() && lambda > 0.0) {
+                    return Err(Error::invalid("--lambda", lambda, "a number above zero"));
+                }
+                card.spec.lambda = lambda;
+            }
+            Ok(Model::Extractor(extractor))
+        }
+    }
+}
+
+/// The model with its name, its terms and how it was made.
+fn described(start: Model, args: &TrainArgs, params: &TrainParams) -> Result<Model> {
+    let mut card = start.card();
     if let Some(output) = &args.output {
-        start.card.name = output.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        card.name = output.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     }
-    if let Some(lambda) = args.lambda {
-        if !(lambda.is_finite() && lambda > 0.0) {
-            return Err(Error::invalid("lambda", lambda, "a number above zero"));
-        }
-        start.card.lambda = lambda;
-    }
-    start.card.licence.clone_from(&args.licence);
-    start.card.training.insert("command".to_owned(), json!(command(args)));
-    Ok(start)
+    card.licence.clone_from(&args.licence);
+    card.training.insert("command".to_owned(), json!(command(args, params)));
+    Model::new(card, start.parameters()?, start.device())
 }
 
 /// How the training can be repeated, without the folders of this machine.
-fn command(args: &TrainArgs) -> String {
-    let name = |path: &Path| path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-    let mut words = vec!["agogic train".to_owned(), name(&args.data)];
-    if let Some(validation) = &args.validation {
-        words.push(format!("--validation {}", name(validation)));
+fn command(args: &TrainArgs, params: &TrainParams) -> String {
+    let mut words = vec!["agogic train".to_owned(), file_name(&args.data)];
+    if let Some(validation) = &args.common.validation {
+        words.push(format!("--validation {}", file_name(validation)));
     }
+    words.push(format!("--kind {}", params.method.kind().name()));
     if let Some(features) = args.features {
         words.push(format!("--features {}", format!("{features:?}").to_lowercase()));
     }
     if let Some(init) = &args.init {
-        words.push(format!("--init {}", name(Path::new(init))));
+        words.push(format!("--init {}", file_name(Path::new(init))));
     }
-    words.push(format!("--method {}", crate::learning::Method::from(args.method).name()));
-    words.push(format!("--epochs {} --patience {}", args.epochs, args.patience));
-    words.push(format!(
-        "--learning-rate {} --batch {} --seed {}",
-        args.learning_rate, args.common.batch, args.common.seed
-    ));
+    words.push(format!("--method {}", params.method.name()));
+    words.push(format!("--epochs {} --patience {}", params.epochs, params.patience));
+    let rate = params.optimiser.learning_rate;
+    words.push(format!("--learning-rate {rate} --batch {} --seed {}", params.batch_size, params.seed));
     if let Some(lambda) = args.lambda {
         words.push(format!("--lambda {lambda}"));
     }
-    for (is_set, flag) in [(args.learn_lambda, "--learn-lambda"), (args.common.no_augmentation, "--no-augmentation")] {
-        if is_set {
-            words.push(flag.to_owned());
-        }
-    }
+    let flags = [(args.learn_lambda, "--learn-lambda"), (args.common.basic.no_augmentation, "--no-augmentation")];
+    words.extend(flags.into_iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag.to_owned()));
     words.join(" ")
 }
 
@@ -103,23 +156,26 @@ pub(super) fn tell(quiet: bool, event: TrainEvent) {
     {
         let mark = if is_best { "  best so far" } else { "" };
         super::print_note(&format!(
-            "epoch {epoch:>3}: loss {:.5}, validation TimeErr {:.2} ms, TimeDev {:.2} ms, lambda {:.3}{mark}",
-            record.training_loss, record.time_err_ms, record.time_dev_ms, record.lambda
+            "epoch {epoch:>3}: loss {:.5}, validation TimeErr {:.2} ms, TimeDev {:.2} ms{mark}",
+            record.training_loss, record.time_err_ms, record.time_dev_ms
         ));
     }
 }
 
 /// What came of it.
 pub(super) fn summary(output: &Path, trained: &Trained) -> String {
-    let metric = |name: &str| trained.extractor.card.metrics.get(name).copied().unwrap_or(f64::NAN);
+    let metrics = trained.model.card().metrics;
+    let pair = |name: &str| {
+        let of = |measure: &str| metrics.get(&format!("{name}_{measure}_ms")).copied();
+        Some((of("time_err")?, of("time_dev")?))
+    };
+    let (time_err, time_dev) = pair("validation").unwrap_or((f64::NAN, f64::NAN));
+    let base = pair("validation_base");
+    let base = base.map_or_else(String::new, |(err, dev)| format!(" (base features: {err:.2}, {dev:.2})"));
     format!(
-        "{}: best of {} epochs is {}; validation TimeErr {:.2} ms, TimeDev {:.2} ms (base features: {:.2}, {:.2})\n",
+        "{}: best of {} epochs is {}; validation TimeErr {time_err:.2} ms, TimeDev {time_dev:.2} ms{base}\n",
         output.display(),
         trained.history.len() - 1,
         trained.best_epoch,
-        metric("validation_time_err_ms"),
-        metric("validation_time_dev_ms"),
-        metric("validation_base_time_err_ms"),
-        metric("validation_base_time_dev_ms"),
     )
 }

@@ -1,119 +1,54 @@
 //! What was typed after `train`, `fine-tune`, `model` and `experiment`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::args::FeaturesArg;
-use crate::learning::{Augmentation, FeatureCache, Method, WarpLoss};
+use crate::base::error::{Error, Result};
+use crate::learning::{EarMethod, ExtractorMethod, FeatureCache, Method, TrainParams, WarpLoss};
+use crate::networks::{DeviceChoice, ModelKind};
+
+const EXTRACTOR: &str = "Options of --kind extractor";
 
 /// `agogic train`.
 #[derive(Debug, Args)]
 pub struct TrainArgs {
     /// Labelled pieces: a folder whose subfolders hold audio.*, score.mid and alignment.*, or a CSV file with the
-    /// columns audio, score and truth.
+    /// columns audio, score and truth. For --method notes a performance.mid beside a recording, in the recording's own
+    /// time, tells its notes; where there is none, the score and its true alignment do.
     pub data: PathBuf,
-    /// Which base features the extractor reads (default: those of --init, else cqt).
+    /// What to train: the ear that the onset method listens with, or a feature extractor for the frame method.
+    #[arg(long, value_enum, default_value = "ear")]
+    pub kind: KindArg,
+    /// How to train (default: notes for an ear, decdtw for an extractor).
     #[arg(long, value_enum)]
-    pub features: Option<FeaturesArg>,
-    /// How to train.
-    #[arg(long, value_enum, default_value = "decdtw")]
-    pub method: MethodArg,
+    pub method: Option<MethodArg>,
     /// Start from this model instead of random weights: a name or a file.
     #[arg(long, value_name = "MODEL")]
     pub init: Option<String>,
-    /// The model to write (default: FEATURES.safetensors). An unfinished training is kept beside it and resumed.
+    /// The model to write (default: ear.safetensors or FEATURES.safetensors). An unfinished training is kept beside it and
+    /// resumed.
     #[arg(long, short, value_name = "FILE.safetensors")]
     pub output: Option<PathBuf>,
-    /// Pieces to choose the best epoch by (default: a quarter of the scores is held back).
-    #[arg(long, value_name = "DATA")]
-    pub validation: Option<PathBuf>,
-    /// Most passes through the data.
-    #[arg(long, default_value_t = 20, value_name = "N")]
-    pub epochs: usize,
     /// End after this many epochs without improvement.
     #[arg(long, default_value_t = 8, value_name = "N")]
     pub patience: usize,
-    /// Step size of the optimiser.
-    #[arg(long, default_value_t = 5e-4, value_name = "F")]
-    pub learning_rate: f64,
-    /// Weight of the tempo regulariser (default: what suits the features).
-    #[arg(long, value_name = "F")]
-    pub lambda: Option<f64>,
-    /// Learn the weight of the tempo regulariser, too.
-    #[arg(long)]
-    pub learn_lambda: bool,
-    /// What to train with.
-    #[command(flatten)]
-    pub common: TrainingOptions,
     /// What the model's card says about the terms of its use.
     #[arg(long, default_value = "unknown", value_name = "TEXT")]
     pub licence: String,
-}
-
-/// `agogic train-onsets`.
-#[derive(Debug, Args)]
-pub struct TrainOnsetsArgs {
-    /// Labelled pieces, in the form that `agogic train` takes. A performance.mid beside a recording, in the recording's own
-    /// time, tells its notes; where there is none, the score and its true alignment do.
-    pub data: PathBuf,
-    /// The network to write.
-    #[arg(long, short, default_value = "onsets.safetensors", value_name = "FILE.safetensors")]
-    pub output: PathBuf,
-    /// Pieces whose loss is told after every epoch.
-    #[arg(long, value_name = "DATA")]
-    pub validation: Option<PathBuf>,
-    /// Passes through the notes.
-    #[arg(long, default_value_t = 8, value_name = "N")]
-    pub epochs: usize,
-    /// Start from this network instead of listening to single notes first: --epochs does not count then.
-    #[arg(long, value_name = "FILE.safetensors")]
-    pub init: Option<PathBuf>,
-    /// Passes in which the network then learns from the error of the alignment itself. The best one by --validation is kept,
-    /// the network before them included.
-    #[arg(long, default_value_t = 0, value_name = "N", requires = "validation")]
-    pub alignment_passes: usize,
-    /// Step size of the optimiser at the beginning; it falls to zero. In passes through the alignment a tenth of it.
-    #[arg(long, default_value_t = 2e-3, value_name = "F")]
-    pub learning_rate: f64,
-    /// Decides everything that is drawn: the same seed gives the same network.
-    #[arg(long, default_value_t = 1, value_name = "N")]
-    pub seed: u64,
-    /// Train on the recordings as they are, without drawing other levels, tone, noise, tuning and microphones.
-    #[arg(long)]
-    pub no_augmentation: bool,
-    /// What the network's card says about the terms of its use.
-    #[arg(long, default_value = "unknown", value_name = "TEXT")]
-    pub licence: String,
-}
-
-/// What `train`, `fine-tune` and `experiment` share.
-#[derive(Debug, Args)]
-pub struct TrainingOptions {
-    /// Slices per step.
-    #[arg(long, default_value_t = 5, value_name = "N")]
-    pub batch: usize,
-    /// Decides everything that is drawn: the same seed gives the same model.
-    #[arg(long, default_value_t = 1, value_name = "N")]
-    pub seed: u64,
-    /// Train on the recordings as they are, without drawing other levels, tone, noise, rooms and tempos.
-    #[arg(long)]
-    pub no_augmentation: bool,
-    /// Where computed features are kept (default: the system's cache folder).
-    #[arg(long, value_name = "DIR")]
-    pub cache: Option<PathBuf>,
-}
-
-impl TrainingOptions {
-    /// What is redrawn every epoch.
-    pub fn augmentation(&self) -> Option<Augmentation> {
-        (!self.no_augmentation).then(Augmentation::default)
-    }
-
-    /// The cache folder, if there is one.
-    pub fn cache_folder(&self) -> Option<PathBuf> {
-        self.cache.clone().or_else(FeatureCache::default_folder)
-    }
+    /// What to train with.
+    #[command(flatten)]
+    pub common: TrainingOptions,
+    /// Which base features the extractor reads (default: those of --init, else cqt).
+    #[arg(long, value_enum, help_heading = EXTRACTOR)]
+    pub features: Option<FeaturesArg>,
+    /// Weight of the tempo regulariser (default: what suits the features).
+    #[arg(long, value_name = "F", help_heading = EXTRACTOR)]
+    pub lambda: Option<f64>,
+    /// Learn the weight of the tempo regulariser, too.
+    #[arg(long, help_heading = EXTRACTOR)]
+    pub learn_lambda: bool,
 }
 
 /// `agogic fine-tune`.
@@ -123,21 +58,105 @@ pub struct FineTuneArgs {
     pub model: String,
     /// A few labelled pieces, in the form that `agogic train` takes.
     pub data: PathBuf,
-    /// The model to write (default: MODEL itself, if it is a file).
+    /// How to train (default: alignment for an ear, decdtw for an extractor).
+    #[arg(long, value_enum)]
+    pub method: Option<MethodArg>,
+    /// The model to write (default: MODEL itself, if it is a file; it is replaced only by a better one).
     #[arg(long, short, value_name = "FILE.safetensors")]
     pub output: Option<PathBuf>,
-    /// Pieces to judge by (default: a quarter of the scores is held back).
-    #[arg(long, value_name = "DATA")]
-    pub validation: Option<PathBuf>,
-    /// Most passes through the data.
-    #[arg(long, default_value_t = 10, value_name = "N")]
-    pub epochs: usize,
-    /// Step size of the optimiser.
-    #[arg(long, default_value_t = 1e-4, value_name = "F")]
-    pub learning_rate: f64,
     /// What to train with.
     #[command(flatten)]
     pub common: TrainingOptions,
+}
+
+/// What `train` and `fine-tune` share.
+#[derive(Debug, Args)]
+pub struct TrainingOptions {
+    /// Pieces to judge by, and to choose the best epoch (default: a quarter of the scores is held back).
+    #[arg(long, value_name = "DATA")]
+    pub validation: Option<PathBuf>,
+    /// Most passes through the data (default: what suits the method).
+    #[arg(long, value_name = "N")]
+    pub epochs: Option<usize>,
+    /// Step size of the optimiser (default: what suits the method).
+    #[arg(long, value_name = "F")]
+    pub learning_rate: Option<f64>,
+    /// What all trainings share.
+    #[command(flatten)]
+    pub basic: BasicOptions,
+}
+
+/// What `train`, `fine-tune` and `experiment` share.
+#[derive(Debug, Args)]
+pub struct BasicOptions {
+    /// Examples per step: slices, notes or stretches of the score (default: what suits the method).
+    #[arg(long, value_name = "N")]
+    pub batch: Option<usize>,
+    /// Decides everything that is drawn: the same seed gives the same model.
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    pub seed: u64,
+    /// Train on the recordings as they are, without drawing other levels, tone, noise, rooms and tempos.
+    #[arg(long)]
+    pub no_augmentation: bool,
+    /// Where the network runs: auto, cpu, cuda or metal. `auto` takes a graphics card if there is one.
+    #[arg(long, default_value = "auto", value_name = "DEVICE")]
+    pub device: DeviceChoice,
+    /// Where computed features are kept (default: the system's cache folder).
+    #[arg(long, value_name = "DIR", help_heading = EXTRACTOR)]
+    pub cache: Option<PathBuf>,
+}
+
+impl BasicOptions {
+    /// `suitable` settings, replaced as far as others are given here.
+    pub fn params(&self, suitable: TrainParams) -> TrainParams {
+        TrainParams {
+            batch_size: self.batch.unwrap_or(suitable.batch_size),
+            augmented: suitable.augmented && !self.no_augmentation,
+            seed: self.seed,
+            ..suitable
+        }
+    }
+
+    /// The cache folder, if there is one.
+    pub fn cache_folder(&self) -> Option<PathBuf> {
+        self.cache.clone().or_else(FeatureCache::default_folder)
+    }
+
+    /// Refuses what a method does not read.
+    pub fn check(&self, method: Method) -> Result<()> {
+        if self.cache.is_some() && method.kind() != ModelKind::Extractor {
+            return Err(Error::misplaced("--cache", "--kind extractor", format!("--kind {}", method.kind().name())));
+        }
+        if self.no_augmentation && !TrainParams::of(method).augmented {
+            return Err(Error::misplaced("--no-augmentation", "--method notes", "--method alignment"));
+        }
+        Ok(())
+    }
+}
+
+impl TrainingOptions {
+    /// `suitable` settings, replaced as far as others are given here.
+    pub fn params(&self, suitable: TrainParams) -> TrainParams {
+        let mut params = self.basic.params(suitable);
+        params.epochs = self.epochs.unwrap_or(params.epochs);
+        params.optimiser.learning_rate = self.learning_rate.unwrap_or(params.optimiser.learning_rate);
+        params
+    }
+}
+
+/// The method to train by: the one given, which must be for models of this kind, or the default one.
+pub fn method_for(kind: ModelKind, given: Option<MethodArg>, default: Method) -> Result<Method> {
+    let method = given.map_or(default, Method::from);
+    if method.kind() == kind {
+        return Ok(method);
+    }
+    let option = format!("--method {}", method.name());
+    Err(Error::misplaced(option, format!("--kind {}", method.kind().name()), format!("--kind {}", kind.name())))
+}
+
+/// A path without the folders of this machine.
+pub fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
 /// `agogic model`.
@@ -182,7 +201,7 @@ pub struct ExperimentArgs {
     /// Which features.
     #[arg(long, value_enum, value_delimiter = ',', default_value = "cqt,chroma,mel")]
     pub features: Vec<FeaturesArg>,
-    /// Which methods; base features are always tested.
+    /// Which methods of --kind extractor; base features are always tested.
     #[arg(long, value_enum, value_delimiter = ',', default_value = "softdtw,along-gt,dilate,decdtw")]
     pub methods: Vec<MethodArg>,
     /// Folder for the trained models (default: experiment-DATA). Models that are there are tested, not trained again.
@@ -193,35 +212,59 @@ pub struct ExperimentArgs {
     pub epochs: usize,
     /// What to train with.
     #[command(flatten)]
-    pub common: TrainingOptions,
+    pub basic: BasicOptions,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
 }
 
+/// Names of the kinds of models.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum KindArg {
+    /// Hears where notes begin.
+    Ear,
+    /// Turns features into learned features.
+    Extractor,
+}
+
+impl From<KindArg> for ModelKind {
+    fn from(arg: KindArg) -> Self {
+        match arg {
+            KindArg::Ear => Self::Ear,
+            KindArg::Extractor => Self::Extractor,
+        }
+    }
+}
+
 /// Names of the training methods.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum MethodArg {
-    /// The error of the optimal warp (TimeErr).
+    /// Ear: where the notes that were played begin.
+    Notes,
+    /// Ear: the error of the onsets that are placed with it.
+    Alignment,
+    /// Extractor: the error of the optimal warp (TimeErr).
     Decdtw,
-    /// The same with TimeDev.
+    /// Extractor: the same with TimeDev.
     DecdtwTimedev,
-    /// The soft-DTW discrepancy.
+    /// Extractor: the soft-DTW discrepancy.
     Softdtw,
-    /// Feature distance along the true path.
+    /// Extractor: feature distance along the true path.
     AlongGt,
-    /// Expected path against the true one.
+    /// Extractor: expected path against the true one.
     Dilate,
 }
 
 impl From<MethodArg> for Method {
     fn from(arg: MethodArg) -> Self {
         match arg {
-            MethodArg::Decdtw => Self::decdtw(WarpLoss::TimeErr),
-            MethodArg::DecdtwTimedev => Self::decdtw(WarpLoss::TimeDev),
-            MethodArg::Softdtw => Self::SoftDtw { gamma: 1.0 },
-            MethodArg::AlongGt => Self::AlongTruth,
-            MethodArg::Dilate => Self::Dilate { alpha: 0.0, gamma: 0.1 },
+            MethodArg::Notes => Self::Ear(EarMethod::Notes),
+            MethodArg::Alignment => Self::Ear(EarMethod::Alignment),
+            MethodArg::Decdtw => Self::Extractor(ExtractorMethod::decdtw(WarpLoss::TimeErr)),
+            MethodArg::DecdtwTimedev => Self::Extractor(ExtractorMethod::decdtw(WarpLoss::TimeDev)),
+            MethodArg::Softdtw => Self::Extractor(ExtractorMethod::SoftDtw { gamma: 1.0 }),
+            MethodArg::AlongGt => Self::Extractor(ExtractorMethod::AlongTruth),
+            MethodArg::Dilate => Self::Extractor(ExtractorMethod::Dilate { alpha: 0.0, gamma: 0.1 }),
         }
     }
 }

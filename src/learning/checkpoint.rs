@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use crate::base::atomic_file::write_bytes_atomically;
 use crate::base::error::{Error, Result};
 
-const MAGIC: &[u8; 8] = b"AGOTRN02";
+const MAGIC: &[u8; 8] = b"AGOTRN03";
 /// Arrays of one length in a checkpoint.
 const ARRAYS: usize = 5;
 const REMEDY: &str = "delete it to start again";
@@ -25,8 +25,6 @@ pub struct EpochRecord {
     pub time_err_ms: f64,
     /// TimeDev of the validation slices, in milliseconds.
     pub time_dev_ms: f64,
-    /// λ after the epoch.
-    pub lambda: f64,
 }
 
 /// Where a training stands.
@@ -60,7 +58,7 @@ impl Checkpoint {
             bytes.extend(number.to_le_bytes());
         }
         for record in &self.history {
-            for number in [record.training_loss, record.time_err_ms, record.time_dev_ms, record.lambda] {
+            for number in [record.training_loss, record.time_err_ms, record.time_dev_ms] {
                 bytes.extend(number.to_le_bytes());
             }
         }
@@ -106,12 +104,8 @@ impl Checkpoint {
         let mut history = Vec::new();
         for _ in 0..epochs {
             let mut number = || next().map(f64::from_bits);
-            history.push(EpochRecord {
-                training_loss: number()?,
-                time_err_ms: number()?,
-                time_dev_ms: number()?,
-                lambda: number()?,
-            });
+            let (training_loss, time_err_ms, time_dev_ms) = (number()?, number()?, number()?);
+            history.push(EpochRecord { training_loss, time_err_ms, time_dev_ms });
         }
         let count = usize::try_from(next()?).ok()?;
         if rest.len() != count.checked_mul(ARRAYS * size_of::<f32>())? {
@@ -131,12 +125,12 @@ impl Checkpoint {
             squares: array()?,
         })
     }
+}
 
-    /// The epoch with the lowest validation TimeErr, the earliest of equals.
-    pub fn best_epoch(&self) -> usize {
-        let errors = self.history.iter().map(|record| record.time_err_ms).enumerate();
-        errors.min_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(epoch, _)| epoch)
-    }
+/// The epoch with the lowest validation TimeErr, the earliest of equals.
+pub(super) fn best_epoch(history: &[EpochRecord]) -> usize {
+    let errors = history.iter().map(|record| record.time_err_ms).enumerate();
+    errors.min_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(epoch, _)| epoch)
 }
 
 #[cfg(test)]
@@ -144,8 +138,7 @@ mod tests {
     use super::*;
 
     fn checkpoint() -> Checkpoint {
-        let record =
-            |time_err_ms| EpochRecord { training_loss: 0.1 + 0.2, time_err_ms, time_dev_ms: 1e-9, lambda: 0.7 };
+        let record = |time_err_ms| EpochRecord { training_loss: 0.1 + 0.2, time_err_ms, time_dev_ms: 1e-9 };
         Checkpoint {
             step: 7,
             loss_sum: 1.0 / 3.0,
@@ -166,7 +159,7 @@ mod tests {
         assert_eq!(Checkpoint::read(&path, &[3; 32]).unwrap(), None);
         checkpoint().write(&path, &[3; 32]).unwrap();
         assert_eq!(Checkpoint::read(&path, &[3; 32]).unwrap(), Some(checkpoint()));
-        assert_eq!(checkpoint().best_epoch(), 1);
+        assert_eq!(best_epoch(&checkpoint().history), 1);
     }
 
     #[test]

@@ -2,22 +2,23 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::batch::Networks;
 use super::control::Control;
-use super::dataset::{Piece, load_pieces, split_by_score};
+use super::data::{PieceFiles, find_pieces, split_by_score};
+use super::extractor::{
+    ExtractorLesson, Piece, SliceAligner, SliceParams, SliceScores, TestSetup, load_pieces, test_slices,
+};
 use super::feature_cache::FeatureCache;
-use super::method::{Method, SliceAligner};
-use super::piece_files::{PieceFiles, find_pieces};
-use super::slice_test::{SliceScores, TestSetup, test_slices};
-use super::train_params::TrainParams;
-use super::trainer::{CheckpointPlace, TrainEvent, TrainingData, train};
+use super::method::Method;
+use super::params::TrainParams;
+use super::trainer::{CheckpointPlace, TrainEvent, train};
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
 use crate::features::{FeatureKind, FeatureParams};
-use crate::networks::{Extractor, ModelCard, weights};
+use crate::networks::{Device, Extractor, ExtractorSpec, Model, ModelCard, open_extractor};
 
 /// What to compare.
 #[derive(Debug, Clone)]
@@ -28,10 +29,14 @@ pub struct Experiment {
     pub more_tests: Vec<PathBuf>,
     /// Feature types.
     pub features: Vec<FeatureKind>,
-    /// Training methods; base features are always tested.
-    pub methods: Vec<Method>,
-    /// How to train; the method is replaced by each in turn.
-    pub params: TrainParams,
+    /// How to train, one method after the other; base features are always tested.
+    pub params: Vec<TrainParams>,
+    /// How the slices of the tests are cut.
+    pub slices: SliceParams,
+    /// Places the slices of the tests, and splits pieces.
+    pub seed: u64,
+    /// Where the networks run.
+    pub device: Device,
     /// Where trained models are kept. Models that are there already are tested, not trained again.
     pub models: PathBuf,
     /// Where features are cached.
@@ -62,8 +67,6 @@ struct Parts {
     training: Vec<PieceFiles>,
     validation: Vec<PieceFiles>,
     tests: Vec<(String, Vec<PieceFiles>)>,
-    /// Without parts of its own the data is split after loading.
-    is_split: bool,
 }
 
 /// Trains what is missing, tests everything. `tell` hears what is being done.
@@ -80,20 +83,13 @@ pub fn run_experiment(ctx: &JobContext, experiment: &Experiment, tell: &dyn Fn(&
         for (name, files) in &parts.tests {
             tests.push((name.clone(), load(files)?));
         }
-        let (training, validation) = if parts.is_split {
-            (load(&parts.training)?, load(&parts.validation)?)
-        } else {
-            let mut split = split_by_score(load(&parts.training)?, &[0.5, 0.25, 0.25], experiment.params.seed);
-            let (test, validation) = (split.pop().unwrap_or_default(), split.pop().unwrap_or_default());
-            tests.insert(0, ("test".to_owned(), test));
-            (split.pop().unwrap_or_default(), validation)
-        };
-        let data = TrainingData { training: &training, validation: &validation };
+        let data = [Arc::new(load(&parts.training)?), Arc::new(load(&parts.validation)?)];
         test(ctx, experiment, kind, "base", None, &tests, &mut rows)?;
-        for &method in &experiment.methods {
-            tell(&format!("{}: {}", name_of(kind), method.name()));
-            let model = trained_model(ctx, experiment, kind, method, data, tell)?;
-            test(ctx, experiment, kind, method.name(), Some(&model), &tests, &mut rows)?;
+        for params in &experiment.params {
+            let method = params.method.name();
+            tell(&format!("{}: {method}", name_of(kind)));
+            let model = trained_model(ctx, experiment, kind, params, &data, tell)?;
+            test(ctx, experiment, kind, method, Some(&model), &tests, &mut rows)?;
         }
     }
     Ok(rows)
@@ -110,12 +106,15 @@ fn find_parts(experiment: &Experiment) -> Result<Parts> {
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
         tests.push((name, find_pieces(path)?));
     }
-    let (training, validation) = if is_split {
-        (find_pieces(&part("train"))?, find_pieces(&part("validation"))?)
-    } else {
-        (find_pieces(&experiment.data)?, Vec::new())
-    };
-    Ok(Parts { training, validation, tests, is_split })
+    if is_split {
+        let (training, validation) = (find_pieces(&part("train"))?, find_pieces(&part("validation"))?);
+        return Ok(Parts { training, validation, tests });
+    }
+    let mut split = split_by_score(find_pieces(&experiment.data)?, &[0.5, 0.25, 0.25], experiment.seed)?.into_iter();
+    let mut next = || split.next().unwrap_or_default();
+    let (training, validation) = (next(), next());
+    tests.insert(0, ("test".to_owned(), next()));
+    Ok(Parts { training, validation, tests })
 }
 
 /// The model of a row: read if it is there, else trained and kept.
@@ -123,20 +122,29 @@ fn trained_model(
     ctx: &JobContext,
     experiment: &Experiment,
     kind: FeatureKind,
-    method: Method,
-    data: TrainingData<'_>,
+    params: &TrainParams,
+    [training, validation]: &[Arc<Vec<Piece>>; 2],
     tell: &dyn Fn(&str),
 ) -> Result<Extractor> {
-    let path = experiment.models.join(format!("{}-{}.safetensors", name_of(kind), method.name()));
+    let Method::Extractor(method) = params.method else {
+        return Err(Error::invalid("method of an experiment", params.method.name(), "one for extractors"));
+    };
+    let name = format!("{}-{}", name_of(kind), method.name());
+    let path = experiment.models.join(format!("{name}.safetensors"));
     if path.exists() {
-        let model = weights::load(&path)?;
+        let model = open_extractor(&path.to_string_lossy(), &experiment.device)?;
         model.card.check_suits(kind, experiment.hop)?;
         return Ok(model);
     }
-    let params = TrainParams { method, ..experiment.params };
-    let card =
-        ModelCard::new(format!("{}-{}", name_of(kind), method.name()), kind, experiment.hop, experiment.output_dim);
-    let start = Extractor::untrained(card, params.seed)?;
+    let card = ModelCard::new(name, ExtractorSpec::new(kind, experiment.hop, experiment.output_dim));
+    let lesson = ExtractorLesson {
+        start: Extractor::untrained(card, params.seed, &experiment.device)?,
+        method,
+        training: Arc::clone(training),
+        validation: Arc::clone(validation),
+        params: *params,
+        device: experiment.device.clone(),
+    };
     let checkpoint = path.with_extension("checkpoint");
     let place = CheckpointPlace { path: &checkpoint, every: std::time::Duration::from_secs(30) };
     let observe = |event| {
@@ -144,9 +152,13 @@ fn trained_model(
             tell(&format!("  epoch {epoch}: validation TimeErr {:.2} ms", record.time_err_ms));
         }
     };
-    let trained = train(ctx, &start, data, &params, Some(place), &Control::default(), &observe)?;
-    weights::save(&trained.extractor, &path)?;
-    Ok(trained.extractor)
+    let Model::Extractor(model) = train(ctx, &lesson, params, Some(place), &Control::default(), &observe)?.model else {
+        return Err(Error::unsuitable(path.display().to_string(), "no extractor came of it", "report this"));
+    };
+    model.save(&path)?;
+    // Only now is nothing left to lose.
+    let _ = std::fs::remove_file(&checkpoint);
+    Ok(model)
 }
 
 fn test(
@@ -158,13 +170,8 @@ fn test(
     tests: &[(String, Vec<Piece>)],
     rows: &mut Vec<ExperimentRow>,
 ) -> Result<()> {
-    let setup = TestSetup {
-        features: kind,
-        networks: model.map(|m| Networks { score: m.score.as_ref(), performance: m.performance.as_ref() }),
-        lambda: model.map_or_else(|| kind.default_lambda(), |m| m.card.lambda),
-        slices: experiment.params.slices,
-        seed: experiment.params.seed,
-    };
+    let (slices, seed) = (experiment.slices, experiment.seed);
+    let setup = TestSetup { features: kind, extractor: model, slices, seed };
     for (name, pieces) in tests {
         let scores = test_slices(ctx, pieces, &setup, &[SliceAligner::Dtw, SliceAligner::Gdtw])?;
         rows.push(ExperimentRow {

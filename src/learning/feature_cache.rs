@@ -1,6 +1,6 @@
 //! Features on disk, found again by the content they were made from.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use sha2::{Digest, Sha256};
 
@@ -57,11 +57,6 @@ impl FeatureCache {
         let _ = write_bytes_atomically(&path, &encode(&features));
         Ok(features)
     }
-
-    /// The folder.
-    pub fn folder(&self) -> &Path {
-        &self.folder
-    }
 }
 
 fn key(params: &FeatureParams, sources: &[&[u8]]) -> String {
@@ -76,7 +71,7 @@ fn key(params: &FeatureParams, sources: &[&[u8]]) -> String {
 }
 
 /// Bytes in hexadecimal.
-pub(super) fn hex(bytes: &[u8]) -> String {
+fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::slices::SliceTruth;
+use super::extractor::SliceTruth;
 
 /// What is measured. Both are exact integrals over score time, as in [`evaluate`](crate::evaluation::evaluate).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -17,7 +17,7 @@ pub enum WarpLoss {
 
 /// A loss and its gradient.
 #[derive(Debug, Clone, PartialEq)]
-pub struct LossOnWarp {
+pub(super) struct LossOnWarp {
     /// In seconds.
     pub value: f64,
     /// With respect to the performance time of each knot.
@@ -26,7 +26,7 @@ pub struct LossOnWarp {
 
 /// The loss of the warp with values `phi` at `knots` (two or more, strictly increasing) against the truth's rows (two or
 /// more). Beyond its ends the warp goes on straight.
-pub fn warp_loss(loss: WarpLoss, knots: &[f64], phi: &[f64], truth: &SliceTruth) -> LossOnWarp {
+pub(super) fn warp_loss(loss: WarpLoss, knots: &[f64], phi: &[f64], truth: &SliceTruth) -> LossOnWarp {
     let places: Vec<Place> = truth.score_s.iter().map(|&at| Place::of(knots, at)).collect();
     let errors: Vec<f64> =
         places.iter().zip(&truth.performance_s).map(|(place, truth)| place.read(phi) - truth).collect();

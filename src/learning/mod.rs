@@ -1,42 +1,30 @@
-//! Training of the extractor.
+//! Training: from labelled pieces to the networks that [`networks`](crate::networks) runs.
 
-mod adam;
 mod augmentation;
-mod batch;
 mod checkpoint;
 mod control;
-mod dataset;
-mod decdtw_layer;
-pub mod ear_alignment;
-mod epoch;
+mod data;
+mod ear;
 mod experiment;
+mod extractor;
 mod feature_cache;
 mod job;
+mod loss_op;
 mod losses;
 mod method;
-mod parameters;
-mod piece_files;
-mod regret;
-mod slice_test;
-mod slices;
-mod train_params;
+mod optimiser;
+mod params;
 mod trainer;
 
-pub(crate) use adam::shorten;
-pub use adam::{Adam, AdamParams};
-pub use augmentation::Augmentation;
-pub use batch::{BatchLoss, Networks, SliceBatch, batch_loss};
 pub use checkpoint::EpochRecord;
 pub use control::Control;
-pub use dataset::{Piece, load_piece, load_pieces, split_by_score};
-pub use decdtw_layer::{FrameTimes, LayerParams, decdtw_layer};
+pub use data::{PieceFiles, find_pieces};
 pub use experiment::{Experiment, ExperimentRow, default_models, markdown, run_experiment};
+pub use extractor::{ExtractorMethod, SliceAligner, SliceBatch, SliceParams, SliceScores, SliceTruth, extractor_loss};
 pub use feature_cache::FeatureCache;
-pub use job::{TrainingJob, TrainingRun, Unimproved, run_training};
-pub use losses::{LossOnWarp, WarpLoss, warp_loss};
-pub use method::{EncodedSlice, LOST_S, Method, SliceAligner, SliceLoss, slice_loss};
-pub use piece_files::{PieceFiles, find_pieces};
-pub use slice_test::{SliceScores, TestSetup, test_slices};
-pub use slices::{Slice, SliceParams, SlicePlan, SliceTruth, cut};
-pub use train_params::TrainParams;
-pub use trainer::{CheckpointPlace, TrainEvent, Trained, TrainingData, train};
+pub use job::{PieceScores, TrainingJob, Unimproved, compare_pieces, run_training};
+pub use losses::WarpLoss;
+pub use method::{EarMethod, Method};
+pub use optimiser::{Adam, AdamParams};
+pub use params::{Schedule, TrainParams};
+pub use trainer::{TrainEvent, Trained};

@@ -1,23 +1,53 @@
-//! The training loop: epochs of batches, a validation after each, the best kept, all of it resumable.
+//! The training loop: epochs of steps, a validation after each, the best kept, all of it resumable.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use candle_core::{Device, Tensor, Var};
 use sha2::{Digest, Sha256};
 
-use super::adam::{Adam, shorten};
-use super::batch::{SliceBatch, batch_loss};
-use super::checkpoint::{Checkpoint, EpochRecord, Identity};
+use super::checkpoint::{Checkpoint, EpochRecord, Identity, best_epoch};
 use super::control::Control;
-use super::dataset::Piece;
-use super::epoch::{EpochSlices, training_plans};
-use super::parameters::Parameters;
-use super::slice_test::{SliceScores, TestSetup, test_slices};
-use super::train_params::TrainParams;
+use super::extractor::SliceScores;
+use super::optimiser::{Adam, shorten};
+use super::params::{Schedule, TrainParams};
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
-use crate::networks::Extractor;
-use crate::networks::gru::InputGradient;
+use crate::networks::Model;
+use crate::networks::ops::failed;
+
+/// What is learned: a network, its data, its loss, and how it is judged.
+pub(super) trait Lesson: Sync {
+    /// What training starts from: all that is learned, as one flat vector.
+    fn parameters(&self) -> Result<Vec<f32>>;
+
+    /// Where the network runs.
+    fn device(&self) -> &Device;
+
+    /// Adds to a hash the data that it learns from and is judged by.
+    fn identify(&self, hasher: &mut Sha256);
+
+    /// The examples of an epoch, drawn from the seed and the epoch's number alone.
+    fn epoch(&self, number: usize) -> Result<Box<dyn Epoch + '_>>;
+
+    /// How good these parameters are on the pieces to judge by.
+    fn validate(&self, ctx: &JobContext, parameters: &[f32]) -> Result<SliceScores>;
+
+    /// How good the alignment is without any network, if that can be said: what training has to beat.
+    fn baseline(&self, ctx: &JobContext) -> Result<Option<SliceScores>>;
+
+    /// The model that these parameters make.
+    fn model(&self, parameters: Vec<f32>) -> Result<Model>;
+}
+
+/// The examples of one epoch.
+pub(super) trait Epoch {
+    /// How many steps it has, at least one.
+    fn steps(&self) -> usize;
+
+    /// The loss of a step: a scalar from which gradients flow back to the parameters.
+    fn loss(&self, ctx: &JobContext, step: usize, parameters: &Tensor) -> candle_core::Result<Tensor>;
+}
 
 /// What a training tells while it runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -46,54 +76,45 @@ pub enum TrainEvent {
     },
 }
 
-/// The pieces to learn from and the pieces to judge by.
-#[derive(Debug, Clone, Copy)]
-pub struct TrainingData<'a> {
-    /// To learn from.
-    pub training: &'a [Piece],
-    /// To choose the best epoch by; no score should be in both.
-    pub validation: &'a [Piece],
-}
-
 /// Where a training is kept while it runs.
 #[derive(Debug, Clone, Copy)]
-pub struct CheckpointPlace<'a> {
-    /// The file. If it exists, training goes on from it; when training ends, it is deleted.
+pub(super) struct CheckpointPlace<'a> {
+    /// The file. If it exists, training goes on from it. It stays when training ends: whoever has put the model in safety
+    /// deletes it.
     pub path: &'a Path,
     /// How often it is written; after each epoch it always is.
     pub every: Duration,
 }
 
 /// A finished training.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Trained {
-    /// The extractor of the best epoch. Its card has the λ that was learned, but no word about data and metrics.
-    pub extractor: Extractor,
+    /// The model of the best epoch. Its card has the λ that was learned, but no word about data and metrics.
+    pub model: Model,
     /// Epoch 0 and all that were trained.
     pub history: Vec<EpochRecord>,
     /// Which was best.
     pub best_epoch: usize,
 }
 
-/// Trains an extractor, or goes on with an interrupted training. The same seed, data and settings give the same bits,
-/// on any number of threads, interrupted or not.
-pub fn train(
+/// Trains, or goes on with an interrupted training. The same seed, data and settings give the same bits, on any number
+/// of threads, interrupted or not.
+pub(super) fn train(
     ctx: &JobContext,
-    start: &Extractor,
-    data: TrainingData<'_>,
+    lesson: &dyn Lesson,
     params: &TrainParams,
     checkpoint: Option<CheckpointPlace<'_>>,
     control: &Control,
     observe: &dyn Fn(TrainEvent),
 ) -> Result<Trained> {
     params.validate()?;
-    let first = Parameters::of(start);
-    let run = Run { ctx, start, data, params, control, observe, identity: identity(&first, data, params) };
+    let first = lesson.parameters()?;
+    let run = Run { ctx, lesson, params, control, observe, identity: identity(&first, lesson, params) };
     let stored = match checkpoint {
         Some(place) => Checkpoint::read(place.path, &run.identity)?,
         None => None,
     };
-    let mut state = State::new(&first, stored, params)?;
+    let mut state = State::new(first, stored, params)?;
     match run.epochs(&mut state, checkpoint) {
         // Stopped by the user: nothing that was learned is lost.
         Err(Error::Cancelled) => {
@@ -102,27 +123,17 @@ pub fn train(
         }
         result => result?,
     }
-    let best = state.checkpoint().best_epoch();
-    let parameters = state.best;
-    let mut card = start.card.clone();
-    if params.learns_lambda {
-        card.lambda = parameters.lambda();
-    }
-    let trained = Trained { extractor: parameters.extractor(card)?, history: state.history, best_epoch: best };
-    if let Some(place) = checkpoint {
-        // Done: a file that stays behind would only make the next training return at once.
-        let _ = std::fs::remove_file(place.path);
-    }
-    Ok(trained)
+    let best_epoch = best_epoch(&state.history);
+    Ok(Trained { model: lesson.model(state.best)?, history: state.history, best_epoch })
 }
 
 /// What changes while training.
 struct State {
-    parameters: Parameters,
+    parameters: Vec<f32>,
     /// What is validated: the parameters, averaged over the last steps.
-    average: Parameters,
+    average: Vec<f32>,
     /// The average at the end of the best epoch.
-    best: Parameters,
+    best: Vec<f32>,
     optimiser: Adam,
     /// Steps done in the epoch under way, and how many it has (0 if that is not known yet).
     step: usize,
@@ -133,35 +144,32 @@ struct State {
 }
 
 impl State {
-    fn new(first: &Parameters, stored: Option<Checkpoint>, params: &TrainParams) -> Result<Self> {
-        let Some(stored) = stored else {
-            let optimiser = Adam::new(params.optimiser, first.values.len())?;
-            return Ok(Self {
-                parameters: first.clone(),
-                average: first.clone(),
-                best: first.clone(),
-                optimiser,
-                step: 0,
-                steps: 0,
-                loss_sum: 0.0,
-                last_loss: 0.0,
-                history: Vec::new(),
-            });
+    fn new(first: Vec<f32>, stored: Option<Checkpoint>, params: &TrainParams) -> Result<Self> {
+        let state = Self {
+            optimiser: Adam::new(params.optimiser, first.len())?,
+            average: first.clone(),
+            best: first.clone(),
+            parameters: first,
+            step: 0,
+            steps: 0,
+            loss_sum: 0.0,
+            last_loss: 0.0,
+            history: Vec::new(),
         };
-        let fits = |values| {
+        let Some(stored) = stored else { return Ok(state) };
+        if stored.parameters.len() != state.parameters.len() {
             let cause = "the checkpoint holds another number of parameters";
-            first.with_values(values).ok_or_else(|| Error::unsuitable("training", cause, "delete the checkpoint"))
-        };
+            return Err(Error::unsuitable("training", cause, "delete the checkpoint"));
+        }
         Ok(Self {
-            parameters: fits(stored.parameters)?,
-            average: fits(stored.average)?,
-            best: fits(stored.best_parameters)?,
+            parameters: stored.parameters,
+            average: stored.average,
+            best: stored.best_parameters,
             optimiser: Adam::resume(params.optimiser, stored.optimiser_steps, stored.means, stored.squares)?,
             step: stored.step as usize,
-            steps: 0,
             loss_sum: stored.loss_sum,
-            last_loss: 0.0,
             history: stored.history,
+            ..state
         })
     }
 
@@ -176,9 +184,9 @@ impl State {
             loss_sum: self.loss_sum,
             optimiser_steps: self.optimiser.steps(),
             history: self.history.clone(),
-            parameters: self.parameters.values.clone(),
-            average: self.average.values.clone(),
-            best_parameters: self.best.values.clone(),
+            parameters: self.parameters.clone(),
+            average: self.average.clone(),
+            best_parameters: self.best.clone(),
             means: means.to_vec(),
             squares: squares.to_vec(),
         }
@@ -188,8 +196,7 @@ impl State {
 /// What stays the same while training.
 struct Run<'a> {
     ctx: &'a JobContext,
-    start: &'a Extractor,
-    data: TrainingData<'a>,
+    lesson: &'a dyn Lesson,
     params: &'a TrainParams,
     control: &'a Control,
     observe: &'a dyn Fn(TrainEvent),
@@ -203,33 +210,21 @@ impl Run<'_> {
             let event = self.finish_epoch(state, 0.0)?;
             (self.observe)(event);
         }
-        let clock = Clock { begun: Instant::now(), from: self.progress(state, state.share_of_epoch()) };
+        let clock = Clock { begun: Instant::now(), from: self.progress(state) };
         let mut saved = Instant::now();
         while !self.is_finished(state) {
-            let plans = training_plans(self.data.training, self.params, state.history.len());
-            if plans.is_empty() {
-                let remedy = "give longer pieces or shorter slices";
-                return Err(Error::unsuitable("the training data", "no slice fits into any piece", remedy));
-            }
-            let slices = EpochSlices {
-                pieces: self.data.training,
-                plans: &plans,
-                params: self.params,
-                epoch: state.history.len(),
-                kind: self.start.card.features,
-            };
-            state.steps = plans.len().div_ceil(self.params.batch_size);
-            state.optimiser.set_learning_rate(step_size(self.params.optimiser.learning_rate, &state.history));
+            let epoch = self.lesson.epoch(state.history.len())?;
+            state.steps = epoch.steps();
             while state.step < state.steps {
                 self.control.wait(self.ctx)?;
-                self.step(state, &slices)?;
-                self.tell(state, clock.left(self.progress(state, state.share_of_epoch())))?;
+                self.step(state, &*epoch)?;
+                self.tell(state, clock.left(self.progress(state)))?;
                 if checkpoint.is_some_and(|place| saved.elapsed() >= place.every) {
                     self.store(state, checkpoint)?;
                     saved = Instant::now();
                 }
             }
-            let mean = state.loss_sum / state.steps as f64;
+            let mean = state.loss_sum / state.steps.max(1) as f64;
             let event = self.finish_epoch(state, mean)?;
             // An epoch is told of once it cannot be lost any more.
             self.store(state, checkpoint)?;
@@ -247,83 +242,80 @@ impl Run<'_> {
 
     fn is_finished(&self, state: &State) -> bool {
         let epochs = state.history.len().saturating_sub(1);
-        epochs >= self.params.epochs || epochs - state.checkpoint().best_epoch() >= self.params.patience.max(1)
+        epochs >= self.params.epochs || epochs - best_epoch(&state.history) >= self.params.patience.max(1)
     }
 
     /// Share of all epochs that is done.
-    fn progress(&self, state: &State, share_of_epoch: f64) -> f64 {
-        ((state.history.len() as f64 - 1.0 + share_of_epoch) / self.params.epochs.max(1) as f64).clamp(0.0, 1.0)
+    fn progress(&self, state: &State) -> f64 {
+        let epochs = state.history.len() as f64 - 1.0 + state.share_of_epoch();
+        (epochs / self.params.epochs.max(1) as f64).clamp(0.0, 1.0)
     }
 
-    fn step(&self, state: &mut State, slices: &EpochSlices<'_>) -> Result<()> {
-        let batch = slices.batch(state.step);
-        let view = SliceBatch {
-            score_s: &batch.score_s,
-            performance_s: &batch.performance_s,
-            dim: self.start.card.input_dim,
-            score: &batch.score,
-            performance: &batch.performance,
-            truths: &batch.truths,
-        };
-        let lambda = state.parameters.lambda();
-        let networks = state.parameters.networks()?;
-        let loss = batch_loss(&self.ctx.quiet(), self.params.method, lambda, networks, &view, InputGradient::Skipped)?;
-        let mut gradient = state.parameters.gradient(&loss, self.params.learns_lambda);
-        if let Some(usual) = state.optimiser.usual_length() {
-            shorten(&mut gradient, self.params.longest_gradient * usual);
+    fn step(&self, state: &mut State, epoch: &dyn Epoch) -> Result<()> {
+        let (loss, mut gradient) = self.loss_and_gradient(state, epoch).map_err(|error| failed(self.ctx, &error))?;
+        if let (Some(longest), Some(usual)) = (self.params.longest_gradient, state.optimiser.usual_length()) {
+            shorten(&mut gradient, longest * usual);
         }
-        state.optimiser.step(&mut state.parameters.values, &gradient)?;
+        state.optimiser.set_learning_rate(self.step_size(state));
+        state.optimiser.step(&mut state.parameters, &gradient)?;
         // At first the average follows closely: it must forget where training started.
         let span = (1.0 + 0.1 * state.optimiser.steps() as f64).min(self.params.averaged_steps);
-        state.average.approach(&state.parameters, 1.0 / span);
-        state.last_loss = loss.value;
-        state.loss_sum += loss.value;
+        let share = (1.0 / span) as f32;
+        let pairs = state.average.iter_mut().zip(&state.parameters);
+        pairs.for_each(|(average, value)| *average += share * (value - *average));
+        state.last_loss = loss;
+        state.loss_sum += loss;
         state.step += 1;
         Ok(())
+    }
+
+    fn loss_and_gradient(&self, state: &State, epoch: &dyn Epoch) -> candle_core::Result<(f64, Vec<f32>)> {
+        let parameters = Var::from_slice(&state.parameters, state.parameters.len(), self.lesson.device())?;
+        let loss = epoch.loss(&self.ctx.quiet(), state.step, parameters.as_tensor())?;
+        let gradients = loss.backward()?;
+        let gradient = match gradients.get(&parameters) {
+            Some(gradient) => gradient.to_vec1()?,
+            None => vec![0.0; state.parameters.len()],
+        };
+        Ok((f64::from(loss.to_scalar::<f32>()?), gradient))
+    }
+
+    fn step_size(&self, state: &State) -> f64 {
+        let first = self.params.optimiser.learning_rate;
+        match self.params.schedule {
+            Schedule::HalvedWhenWorse => halved(first, &state.history),
+            Schedule::Cosine => first * 0.5 * (1.0 + (std::f64::consts::PI * self.progress(state)).cos()),
+        }
     }
 
     fn tell(&self, state: &State, left: Duration) -> Result<()> {
         let (epoch, step, steps) = (state.history.len(), state.step, state.steps);
         (self.observe)(TrainEvent::Step { epoch, step, steps, loss: state.last_loss, left });
         let stage = format!("epoch {epoch} of {}, {} left", self.params.epochs, in_words(left));
-        self.ctx.report(&stage, self.progress(state, state.share_of_epoch()).min(0.999) as f32)
+        self.ctx.report(&stage, self.progress(state).min(0.999) as f32)
     }
 
-    /// Validates the average, and keeps it if it is the best so far. If not, training goes on from the best: the loss is full of
-    /// places where a slice falls into a wrong figure, and few ways lead out again.
+    /// Validates the average, and keeps it if it is the best so far. If not, and if steps are halved then, training goes on from
+    /// the best: the loss is full of places where a slice falls into a wrong figure, and few ways lead out again.
     fn finish_epoch(&self, state: &mut State, training_loss: f64) -> Result<TrainEvent> {
-        let scores = self.validate(&state.average)?;
-        let lambda = state.average.lambda();
-        let record =
-            EpochRecord { training_loss, time_err_ms: scores.time_err_ms, time_dev_ms: scores.time_dev_ms, lambda };
+        let SliceScores { time_err_ms, time_dev_ms, .. } = self.lesson.validate(&self.ctx.quiet(), &state.average)?;
+        let record = EpochRecord { training_loss, time_err_ms, time_dev_ms };
         let is_best = state.history.iter().all(|earlier| record.time_err_ms < earlier.time_err_ms);
         if is_best {
-            state.best = state.average.clone();
-        } else {
-            state.parameters = state.best.clone();
-            state.average = state.best.clone();
+            state.best.clone_from(&state.average);
+        } else if self.params.schedule == Schedule::HalvedWhenWorse {
+            state.parameters.clone_from(&state.best);
+            state.average.clone_from(&state.best);
         }
         let event = TrainEvent::Epoch { epoch: state.history.len(), record, is_best };
         state.history.push(record);
-        (state.step, state.loss_sum) = (0, 0.0);
+        (state.step, state.steps, state.loss_sum) = (0, 0, 0.0);
         Ok(event)
-    }
-
-    fn validate(&self, parameters: &Parameters) -> Result<SliceScores> {
-        let setup = TestSetup {
-            features: self.start.card.features,
-            networks: Some(parameters.networks()?),
-            lambda: parameters.lambda(),
-            slices: self.params.slices,
-            seed: self.params.seed,
-        };
-        let scores = test_slices(&self.ctx.quiet(), self.data.validation, &setup, &[self.params.method.aligner()])?;
-        Ok(scores[0])
     }
 }
 
 /// Half as long steps after every epoch that was no better: the way is then finer than the steps.
-fn step_size(first: f64, history: &[EpochRecord]) -> f64 {
+fn halved(first: f64, history: &[EpochRecord]) -> f64 {
     let mut best = f64::INFINITY;
     let mut failures = 0;
     for record in history {
@@ -359,24 +351,13 @@ fn in_words(time: Duration) -> String {
     }
 }
 
-fn identity(first: &Parameters, data: TrainingData<'_>, params: &TrainParams) -> Identity {
+fn identity(first: &[f32], lesson: &dyn Lesson, params: &TrainParams) -> Identity {
     let mut hasher = Sha256::new();
-    // The number of epochs may be raised to train on, and patience changed: neither changes a step.
+    // The number of epochs may be raised to train on, and patience changed: neither changes a step that is done.
     let settings = TrainParams { epochs: 0, patience: 0, ..*params };
     hasher.update(serde_json::to_vec(&settings).unwrap_or_default());
-    first.values.iter().for_each(|value| hasher.update(value.to_le_bytes()));
-    for pieces in [data.training, data.validation] {
-        hasher.update((pieces.len() as u64).to_le_bytes());
-        for piece in pieces {
-            for values in [&piece.score.values, &piece.performance.values] {
-                hasher.update((values.len() as u64).to_le_bytes());
-                values.iter().for_each(|value| hasher.update(value.to_le_bytes()));
-            }
-            for times in [&piece.truth.score_s, &piece.truth.performance_s] {
-                times.iter().for_each(|time| hasher.update(time.to_le_bytes()));
-            }
-        }
-    }
+    first.iter().for_each(|value| hasher.update(value.to_le_bytes()));
+    lesson.identify(&mut hasher);
     hasher.finalize().into()
 }
 

@@ -1,26 +1,95 @@
-//! The card beside a model's weights: what they are for, where they come from, how good they are.
+//! The card of a model: what it is for, where it comes from, how good it is.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::ear::{self, CHANNELS, NETWORK_HOP};
+use super::extractor::Side;
 use super::gru::GruShape;
 use crate::base::error::{Error, Result};
 use crate::features::FeatureKind;
 
-/// The version of the card that this program writes, and the newest that it reads.
-const FORMAT: u32 = 1;
 /// Larger networks are refused: a damaged card must not ask for all the memory.
 const LARGEST_OUTPUT: usize = 4096;
 
-/// What is known about a model. Stored as JSON beside the weights.
+/// What is known about a model. It is stored in the model's file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ModelCard {
-    /// Version of this format.
-    pub format: u32,
+pub struct ModelCard<S = Spec> {
     /// The model's name.
     pub name: String,
+    /// What kind of network it is, and its dimensions.
+    #[serde(flatten)]
+    pub spec: S,
+    /// How and on what it was trained: data, method, epochs, seed …
+    #[serde(default)]
+    pub training: BTreeMap<String, serde_json::Value>,
+    /// Measured accuracy, by the name of the measure.
+    #[serde(default)]
+    pub metrics: BTreeMap<String, f64>,
+    /// Under which terms the weights may be used.
+    pub licence: String,
+    /// SHA-256 of the weights as they are in the file, in hexadecimal; empty for a model that is not stored yet.
+    #[serde(default)]
+    pub sha256: String,
+}
+
+impl<S> ModelCard<S> {
+    /// A card for a model that is not trained yet.
+    pub fn new(name: impl Into<String>, spec: S) -> Self {
+        let (training, metrics) = (BTreeMap::new(), BTreeMap::new());
+        Self { name: name.into(), spec, training, metrics, licence: "unknown".to_owned(), sha256: String::new() }
+    }
+
+    /// The same card with another description of the network.
+    pub fn with_spec<T>(self, spec: T) -> ModelCard<T> {
+        let Self { name, training, metrics, licence, sha256, .. } = self;
+        ModelCard { name, spec, training, metrics, licence, sha256 }
+    }
+}
+
+/// The kinds of models.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ModelKind {
+    /// Hears where notes begin: what the onset method listens with.
+    Ear,
+    /// Turns features into learned features: what the frame method compares.
+    Extractor,
+}
+
+impl ModelKind {
+    /// The name, as the command line spells it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ear => "ear",
+            Self::Extractor => "extractor",
+        }
+    }
+}
+
+/// The kind of a network with what belongs to it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Spec {
+    /// An ear.
+    Ear(EarSpec),
+    /// An extractor.
+    Extractor(ExtractorSpec),
+}
+
+/// The dimensions of an ear.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EarSpec {
+    /// Samples between frames at 22,050 Hz.
+    pub hop: usize,
+    /// Values that it reads per frame and pitch.
+    pub channels: usize,
+}
+
+/// The features and dimensions of an extractor.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ExtractorSpec {
     /// The base features that the networks read.
     pub features: FeatureKind,
     /// Parameters of these features worth knowing, such as the number of bands.
@@ -34,34 +103,69 @@ pub struct ModelCard {
     pub output_dim: usize,
     /// Weight of the tempo regulariser that suits the learned features.
     pub lambda: f64,
-    /// How and on what it was trained: data, method, epochs, seed …
-    #[serde(default)]
-    pub training: BTreeMap<String, serde_json::Value>,
-    /// Measured accuracy, by the name of the measure.
-    #[serde(default)]
-    pub metrics: BTreeMap<String, f64>,
-    /// Under which terms the weights may be used.
-    pub licence: String,
-    /// SHA-256 of the weights file, in hexadecimal.
-    pub sha256: String,
 }
 
-impl ModelCard {
-    /// A card for a model that is not trained yet.
-    pub fn new(name: impl Into<String>, features: FeatureKind, hop: usize, output_dim: usize) -> Self {
+impl Spec {
+    /// The kind alone.
+    pub fn kind(&self) -> ModelKind {
+        match self {
+            Self::Ear(_) => ModelKind::Ear,
+            Self::Extractor(_) => ModelKind::Extractor,
+        }
+    }
+
+    /// Name and dimensions of each array of weights, in the order of the flat parameters.
+    pub(super) fn layout(&self) -> Result<Vec<(String, Vec<usize>)>> {
+        match self {
+            Self::Ear(_) => Ok(ear::layout()),
+            Self::Extractor(spec) => {
+                let tensors = spec.shape()?.tensors();
+                let of_side = |side: Side| {
+                    tensors.iter().map(move |tensor| (format!("{}.{}", side.name(), tensor.name), tensor.dims.clone()))
+                };
+                Ok(Side::BOTH.into_iter().flat_map(of_side).collect())
+            }
+        }
+    }
+
+    /// Refuses dimensions that contradict each other or that this program has no network for.
+    pub(super) fn validate(&self) -> Result<()> {
+        match self {
+            Self::Ear(spec) if *spec == EarSpec::default() => Ok(()),
+            Self::Ear(EarSpec { hop, channels }) => {
+                let expected = format!("{CHANNELS} channels, hop {NETWORK_HOP}");
+                Err(Error::invalid("input of the ear", format!("{channels} channels, hop {hop}"), expected))
+            }
+            Self::Extractor(spec) => {
+                spec.shape()?;
+                if !(spec.lambda.is_finite() && spec.lambda >= 0.0) {
+                    return Err(Error::invalid("lambda of the model", spec.lambda, "a number, 0 or above"));
+                }
+                if !(64..=8192).contains(&spec.hop) {
+                    return Err(Error::invalid("hop of the model", spec.hop, "between 64 and 8192"));
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Default for EarSpec {
+    fn default() -> Self {
+        Self { hop: NETWORK_HOP, channels: CHANNELS }
+    }
+}
+
+impl ExtractorSpec {
+    /// The specification of a network on these features.
+    pub fn new(features: FeatureKind, hop: usize, output_dim: usize) -> Self {
         Self {
-            format: FORMAT,
-            name: name.into(),
             features,
             feature_parameters: BTreeMap::new(),
             hop,
             input_dim: features.dim(),
             output_dim,
             lambda: features.default_lambda(),
-            training: BTreeMap::new(),
-            metrics: BTreeMap::new(),
-            licence: "unknown".to_owned(),
-            sha256: String::new(),
         }
     }
 
@@ -76,36 +180,19 @@ impl ModelCard {
         }
         Ok(GruShape { input: self.input_dim, hidden: self.output_dim / 2 })
     }
+}
 
+impl ModelCard<ExtractorSpec> {
     /// Checks that the features at hand are those that the model was trained on.
     pub fn check_suits(&self, features: FeatureKind, hop: usize) -> Result<()> {
-        if self.features == features && self.hop == hop {
+        let ExtractorSpec { features: own, hop: own_hop, .. } = self.spec;
+        if own == features && own_hop == hop {
             return Ok(());
         }
         let cause = format!(
-            "it was trained on {:?} features with a hop of {} samples, not on {:?} with {}",
-            self.features, self.hop, features, hop
+            "it was trained on {own:?} features with a hop of {own_hop} samples, not on {features:?} with {hop}"
         );
         Err(Error::unsuitable(format!("model {}", self.name), cause, "choose another model or these features"))
-    }
-
-    /// Reads and checks a card.
-    pub(super) fn read(path: &Path, text: &str) -> Result<Self> {
-        let remedy = "fetch or train the model again";
-        let json: serde_json::Value = serde_json::from_str(text)
-            .map_err(|e| Error::malformed(path, format!("is not a model card: {e}"), remedy))?;
-        // Before the rest, because a later format may not parse as this one.
-        if let Some(format) = json.get("format").and_then(serde_json::Value::as_u64).filter(|&f| f > FORMAT.into()) {
-            let cause = format!("model format {format} (this program reads up to {FORMAT})");
-            return Err(Error::unsupported(path, cause, "update the program"));
-        }
-        let card: Self = serde_json::from_value(json)
-            .map_err(|e| Error::malformed(path, format!("is not a model card: {e}"), remedy))?;
-        card.shape().map_err(|e| Error::malformed(path, e.to_string(), remedy))?;
-        if !(card.lambda.is_finite() && card.lambda >= 0.0 && (64..=8192).contains(&card.hop)) {
-            return Err(Error::malformed(path, "lambda or hop is out of range", remedy));
-        }
-        Ok(card)
     }
 }
 
@@ -113,38 +200,40 @@ impl ModelCard {
 mod tests {
     use super::*;
 
-    fn card() -> ModelCard {
-        ModelCard::new("test", FeatureKind::Cqt, 1024, 128)
-    }
-
-    fn read(card: &serde_json::Value) -> Result<ModelCard> {
-        ModelCard::read(Path::new("model.json"), &card.to_string())
+    fn card() -> ModelCard<ExtractorSpec> {
+        ModelCard::new("test", ExtractorSpec::new(FeatureKind::Cqt, 1024, 128))
     }
 
     #[test]
-    fn a_card_survives_json() {
-        let mut card = card();
-        card.metrics.insert("validation TimeErr ms".to_owned(), 12.5);
-        card.training.insert("data".to_owned(), "twelve pieces".into());
-        assert_eq!(read(&serde_json::to_value(&card).unwrap()).unwrap(), card);
-    }
-
-    #[test]
-    fn a_newer_format_asks_for_an_update_even_if_its_fields_differ() {
-        let message = read(&serde_json::json!({ "format": 2 })).unwrap_err().to_string();
-        assert!(message.contains("format 2") && message.contains("update"), "{message}");
-    }
-
-    #[test]
-    fn contradictory_or_absurd_cards_are_refused() {
-        for (field, value) in
-            [("input_dim", 12), ("output_dim", 0), ("output_dim", 7), ("output_dim", 1_i64 << 40), ("hop", 0)]
-        {
-            let mut json = serde_json::to_value(card()).unwrap();
-            json[field] = value.into();
-            assert!(matches!(read(&json), Err(Error::Malformed { .. })), "{field} = {value}");
+    fn a_card_of_either_kind_survives_json() {
+        let mut extractor = card();
+        extractor.metrics.insert("validation TimeErr ms".to_owned(), 12.5);
+        extractor.training.insert("data".to_owned(), "twelve pieces".into());
+        extractor.spec.lambda = 0.298_470_329_657_598_07;
+        let extractor = extractor.clone().with_spec(Spec::Extractor(extractor.spec));
+        let ear = ModelCard::new("ear", Spec::Ear(EarSpec::default()));
+        for card in [extractor, ear] {
+            let text = serde_json::to_string(&card).unwrap();
+            assert_eq!(serde_json::from_str::<ModelCard>(&text).unwrap(), card, "{text}");
         }
-        assert!(ModelCard::read(Path::new("model.json"), "{").is_err());
+    }
+
+    #[test]
+    fn contradictory_or_absurd_dimensions_are_refused() {
+        let change: [fn(&mut ExtractorSpec); 6] = [
+            |spec| spec.input_dim = 12,
+            |spec| spec.output_dim = 0,
+            |spec| spec.output_dim = 7,
+            |spec| spec.output_dim = 1 << 40,
+            |spec| spec.hop = 0,
+            |spec| spec.lambda = f64::NAN,
+        ];
+        for change in change {
+            let mut spec = card().spec;
+            change(&mut spec);
+            assert!(Spec::Extractor(spec.clone()).validate().is_err(), "{spec:?}");
+        }
+        assert!(Spec::Ear(EarSpec { channels: 24, ..EarSpec::default() }).validate().is_err());
     }
 
     #[test]

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use zip::ZipArchive;
 
+use super::model_file::NamedArrays;
 use super::pickle::{self, Pickle, Value};
-use super::weights::NamedArrays;
 use crate::base::error::{Error, Result};
 
 const REMEDY: &str = "save the checkpoint again with torch.save, or convert it to safetensors";
@@ -33,7 +33,7 @@ pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<Checkpoint> {
 
 fn parse(bytes: &[u8]) -> Result<Checkpoint, String> {
     let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(|e| e.to_string())?;
-    let names: Vec<String> = archive.file_names().filter_map(|name| Some(name.ok()?.into_owned())).collect();
+    let names: Vec<String> = archive.file_names().map(str::to_owned).collect();
     let pickle_name = names.iter().find(|name| name.ends_with("data.pkl")).ok_or("it has no data.pkl")?;
     let folder = pickle_name.trim_end_matches(".pkl");
     let pickle = pickle::parse(&entry(&mut archive, pickle_name, bytes.len())?)

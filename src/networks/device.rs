@@ -1,7 +1,4 @@
-//! Where training runs.
-//!
-//! Features of whole recordings are always extracted on the CPU: a recurrence of thousands of small steps, one after
-//! the other, is where a graphics card is slowest.
+//! Where networks run.
 
 use std::str::FromStr;
 

@@ -2,11 +2,13 @@
 
 use std::path::Path;
 
-use super::card::ModelCard;
+use candle_core::Device;
+
+use super::card::{ExtractorSpec, ModelCard};
 use super::checkpoint_file;
+use super::extractor::{Extractor, Side};
 use super::gru::GruShape;
-use super::model::{Extractor, Side};
-use super::weights::{self, NamedArrays};
+use super::model_file::{self, NamedArrays};
 use crate::base::error::{Error, Result};
 use crate::features::FeatureKind;
 
@@ -21,12 +23,12 @@ const FIRST_ARRAY: &str = ".weight_ih_l0";
 /// The features follow from the dimensions of the weights; the hop is the paper's. Names may have any prefix that ends
 /// in a word with `score` or with `perf`, such as the `backbone_score.` and `backbone_perf.` of the paper's code.
 pub fn import(path: &Path) -> Result<Extractor> {
-    let bytes = weights::read_limited(path)?;
+    let bytes = model_file::read_limited(path)?;
     let (arrays, lambda) = if checkpoint_file::is_checkpoint(&bytes) {
         let checkpoint = checkpoint_file::read(path, &bytes)?;
         (checkpoint.arrays, checkpoint.lambda)
     } else {
-        (weights::read_safetensors(path, &bytes)?, None)
+        (model_file::read_arrays(path, &bytes)?, None)
     };
     let score = prefix(path, &arrays, Side::Score)?;
     let performance = prefix(path, &arrays, Side::Performance)?;
@@ -35,14 +37,15 @@ pub fn import(path: &Path) -> Result<Extractor> {
     }
     let (features, shape) = dimensions(path, &arrays, &score)?;
     let name = path.file_stem().map_or_else(|| "imported".to_owned(), |stem| stem.to_string_lossy().into_owned());
-    let mut card = ModelCard::new(name, features, PAPER_HOP, shape.output());
-    card.lambda = lambda.unwrap_or(card.lambda);
+    let mut card = ModelCard::new(name, ExtractorSpec::new(features, PAPER_HOP, shape.output()));
+    card.spec.lambda = lambda.unwrap_or(card.spec.lambda);
     card.training.insert("imported_from".to_owned(), path.file_name().map(|n| n.to_string_lossy()).into());
-    Ok(Extractor {
-        score: weights::network(path, &arrays, &score, shape)?,
-        performance: weights::network(path, &arrays, &performance, shape)?,
-        card,
-    })
+    let of_side = |prefix: &str| {
+        let tensors = shape.tensors().into_iter();
+        let layout: Vec<_> = tensors.map(|tensor| (format!("{prefix}{}", tensor.name), tensor.dims)).collect();
+        model_file::flatten(path, &arrays, &layout)
+    };
+    Extractor::new(card, [of_side(&score)?, of_side(&performance)?].concat(), &Device::Cpu)
 }
 
 /// What the names of a side's arrays start with, the dot included.
@@ -77,7 +80,7 @@ fn dimensions(path: &Path, arrays: &NamedArrays, prefix: &str) -> Result<(Featur
     match kind {
         Some(kind) if gates > 0 && gates.is_multiple_of(3) => {
             let shape = GruShape { input, hidden: gates / 3 };
-            ModelCard::new("", kind, PAPER_HOP, shape.output())
+            ExtractorSpec::new(kind, PAPER_HOP, shape.output())
                 .shape()
                 .map_err(|e| Error::malformed(path, e.to_string(), REMEDY))?;
             Ok((kind, shape))

@@ -1,22 +1,22 @@
-//! Learned features: a recurrent network for each side, whose weights come from a model file.
+//! Learned networks: what they hear and how they are stored. Training is [`learning`](crate::learning)'s.
 
-mod autograd;
 mod card;
 mod checkpoint_file;
 mod device;
 pub mod ear;
+mod extractor;
 pub mod gru;
 mod import;
 mod model;
+mod model_file;
+pub(crate) mod ops;
 mod panels;
 mod pickle;
-mod shipped;
-mod tensor_gru;
-pub mod weights;
 
-pub use autograd::encode_tensor;
-pub use card::ModelCard;
+pub use candle_core::Device;
+pub use card::{EarSpec, ExtractorSpec, ModelCard, ModelKind, Spec};
 pub use device::DeviceChoice;
+pub use ear::Ear;
+pub use extractor::{Extractor, Gru, Side};
 pub use import::import;
-pub use model::{Extractor, Gru, Side};
-pub use shipped::{open_model, shipped_cards};
+pub use model::{Model, open_card, open_ear, open_extractor, open_model, shipped_cards};

@@ -1,172 +1,182 @@
-//! A trained (or fresh) extractor: one network for the score, one for the performance.
+//! Models of any kind: those that come with the program, and how each is named and opened.
 
-use super::card::ModelCard;
-use super::gru::{self, Batch, GruRef, GruShape};
+use std::path::Path;
+
+use candle_core::Device;
+
+use super::card::{ModelCard, ModelKind, Spec};
+use super::ear::Ear;
+use super::extractor::Extractor;
+use super::model_file;
 use crate::base::error::{Error, Result};
-use crate::base::job::JobContext;
-use crate::base::random::Random;
-use crate::features::FeatureSeq;
 
-/// Which of the two networks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side {
-    /// The synthesised score.
-    Score,
-    /// The recording.
-    Performance,
+/// A network of one kind or another.
+#[derive(Debug, Clone)]
+pub enum Model {
+    /// Hears where notes begin.
+    Ear(Ear),
+    /// Turns features into learned features.
+    Extractor(Extractor),
 }
 
-impl Side {
-    /// Both, in the order of the file.
-    pub const BOTH: [Self; 2] = [Self::Score, Self::Performance];
+/// A model inside the program.
+struct Shipped {
+    name: &'static str,
+    bytes: &'static [u8],
+}
 
-    /// The name that starts the names of its weights.
-    pub fn name(self) -> &'static str {
+macro_rules! shipped {
+    ($($name:literal),*) => {
+        &[$(Shipped { name: $name, bytes: include_bytes!(concat!("../../models/", $name, ".safetensors")) }),*]
+    };
+}
+
+const SHIPPED: &[Shipped] = shipped!("onsets", "mel", "cqt", "chroma");
+
+/// The cards of the models that come with the program.
+pub fn shipped_cards() -> Result<Vec<ModelCard>> {
+    SHIPPED.iter().map(|model| Ok(open_shipped(model)?.0)).collect()
+}
+
+/// Opens a model by the name of one that comes with the program, or by its file.
+pub fn open_model(name_or_file: &str, device: &Device) -> Result<Model> {
+    let (card, parameters) = read(name_or_file)?;
+    Model::new(card, parameters, device)
+}
+
+/// The card of a model, by its name or file.
+pub fn open_card(name_or_file: &str) -> Result<ModelCard> {
+    Ok(read(name_or_file)?.0)
+}
+
+/// Opens an ear by name or file.
+pub fn open_ear(name_or_file: &str, device: &Device) -> Result<Ear> {
+    match open_model(name_or_file, device)? {
+        Model::Ear(ear) => Ok(ear),
+        Model::Extractor(_) => Err(wrong_kind(ModelKind::Ear, ModelKind::Extractor, name_or_file)),
+    }
+}
+
+/// Opens an extractor by name or file.
+pub fn open_extractor(name_or_file: &str, device: &Device) -> Result<Extractor> {
+    match open_model(name_or_file, device)? {
+        Model::Extractor(extractor) => Ok(extractor),
+        Model::Ear(_) => Err(wrong_kind(ModelKind::Extractor, ModelKind::Ear, name_or_file)),
+    }
+}
+
+fn wrong_kind(wanted: ModelKind, found: ModelKind, name: &str) -> Error {
+    let (wanted, found) = (wanted.name(), found.name());
+    Error::invalid(
+        format!("the {wanted}"),
+        name,
+        format!("an {wanted}; this is an {found}, which belongs to --{found}"),
+    )
+}
+
+fn read(name_or_file: &str) -> Result<(ModelCard, Vec<f32>)> {
+    if let Some(model) = SHIPPED.iter().find(|model| model.name == name_or_file) {
+        return open_shipped(model);
+    }
+    let path = Path::new(name_or_file);
+    if path.exists() || path.extension().is_some() {
+        return model_file::read(path);
+    }
+    let names: Vec<&str> = SHIPPED.iter().map(|model| model.name).collect();
+    Err(Error::invalid("the model", name_or_file, format!("{} or a model file", names.join(", "))))
+}
+
+fn open_shipped(model: &Shipped) -> Result<(ModelCard, Vec<f32>)> {
+    model_file::parse(Path::new(&format!("built-in model {}", model.name)), model.bytes)
+}
+
+impl Model {
+    /// A model of the kind that its card tells.
+    pub fn new(card: ModelCard, parameters: Vec<f32>, device: &Device) -> Result<Self> {
+        match card.spec.clone() {
+            Spec::Ear(spec) => Ear::new(card.with_spec(spec), parameters, device).map(Self::Ear),
+            Spec::Extractor(spec) => Extractor::new(card.with_spec(spec), parameters, device).map(Self::Extractor),
+        }
+    }
+
+    /// Its card.
+    pub fn card(&self) -> ModelCard {
         match self {
-            Self::Score => "score",
-            Self::Performance => "performance",
-        }
-    }
-}
-
-/// The weights of one network.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Gru {
-    shape: GruShape,
-    parameters: Vec<f32>,
-}
-
-impl Gru {
-    /// Checks that the parameters, in the order of [`GruShape::tensors`], are as many as the shape asks for.
-    pub fn new(shape: GruShape, parameters: Vec<f32>) -> Result<Self> {
-        GruRef::new(shape, &parameters)?;
-        Ok(Self { shape, parameters })
-    }
-
-    /// Random weights as PyTorch draws them: uniform between ±1/√hidden. The same seed gives the same weights.
-    pub fn random(shape: GruShape, seed: u64) -> Self {
-        let bound = 1.0 / (shape.hidden as f64).sqrt();
-        let mut random = Random::at(seed, &[]);
-        let parameters = (0..shape.parameter_count()).map(|_| ((2.0 * random.unit() - 1.0) * bound) as f32).collect();
-        Self { shape, parameters }
-    }
-
-    /// The shape.
-    pub fn shape(&self) -> GruShape {
-        self.shape
-    }
-
-    /// The parameters, in the order of [`GruShape::tensors`].
-    pub fn parameters(&self) -> &[f32] {
-        &self.parameters
-    }
-
-    /// The parameters, for an optimiser.
-    pub fn parameters_mut(&mut self) -> &mut [f32] {
-        &mut self.parameters
-    }
-
-    /// The network as the kernels take it.
-    pub fn as_ref(&self) -> GruRef<'_, f32> {
-        GruRef::new(self.shape, &self.parameters).expect("every constructor gives the shape its number of parameters")
-    }
-}
-
-/// Two networks and what is known about them.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Extractor {
-    /// The network for the score.
-    pub score: Gru,
-    /// The network for the performance.
-    pub performance: Gru,
-    /// What the networks were trained for, and how.
-    pub card: ModelCard,
-}
-
-impl Extractor {
-    /// A network to be trained, with the dimensions of `card`. Both sides start with the same random weights.
-    pub fn untrained(card: ModelCard, seed: u64) -> Result<Self> {
-        let network = Gru::random(card.shape()?, seed);
-        Ok(Self { score: network.clone(), performance: network, card })
-    }
-
-    /// The network of one side.
-    pub fn network(&self, side: Side) -> &Gru {
-        match side {
-            Side::Score => &self.score,
-            Side::Performance => &self.performance,
+            Self::Ear(ear) => ear.card.clone().with_spec(Spec::Ear(ear.card.spec)),
+            Self::Extractor(extractor) => {
+                let card = extractor.card.clone();
+                card.clone().with_spec(Spec::Extractor(card.spec))
+            }
         }
     }
 
-    /// The learned features of a whole piece, from its [rescaled](crate::features::rescaled) base features.
-    pub fn extract(&self, ctx: &JobContext, features: &FeatureSeq, side: Side) -> Result<FeatureSeq> {
-        ctx.report("extracting learned features", 0.0)?;
-        if let Some(at) = features.values.iter().position(|value| !value.is_finite()) {
-            let cause = format!("the features of frame {} are not numbers", at / features.dim.max(1));
-            return Err(Error::unsuitable(side.name(), cause, "check that the audio holds no invalid samples"));
+    /// Its kind.
+    pub fn kind(&self) -> ModelKind {
+        match self {
+            Self::Ear(_) => ModelKind::Ear,
+            Self::Extractor(_) => ModelKind::Extractor,
         }
-        let network = self.network(side).as_ref();
-        let batch = Batch { values: &features.values, sequences: 1, frames: features.frames(), dim: features.dim };
-        let values = gru::encode(ctx, network, &batch)?;
-        ctx.report("extracting learned features", 1.0)?;
-        Ok(FeatureSeq { times: features.times.clone(), values, dim: network.shape().output() })
+    }
+
+    /// Where its weights are.
+    pub fn device(&self) -> &Device {
+        match self {
+            Self::Ear(ear) => ear.device(),
+            Self::Extractor(extractor) => extractor.device(),
+        }
+    }
+
+    /// All weights, in the order of the file.
+    pub fn parameters(&self) -> Result<Vec<f32>> {
+        match self {
+            Self::Ear(ear) => ear.parameters(),
+            Self::Extractor(extractor) => extractor.parameters(),
+        }
+    }
+
+    /// Writes it, whole or not at all.
+    pub fn save(&self, path: &Path) -> Result<()> {
+        model_file::write(path, &self.card(), &self.parameters()?)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::features::FeatureKind;
 
-    fn extractor() -> Extractor {
-        Extractor::untrained(ModelCard::new("test", FeatureKind::Chroma, 1024, 16), 1).unwrap()
-    }
-
-    fn features(frames: usize) -> FeatureSeq {
-        let values = (0..frames * 12).map(|i| (i as f32 * 0.3).sin()).collect();
-        FeatureSeq { times: (0..frames).map(|i| i as f64 * 0.046).collect(), values, dim: 12 }
+    #[test]
+    fn every_shipped_model_opens_by_its_name_and_is_small() {
+        for model in SHIPPED {
+            let opened = open_model(model.name, &Device::Cpu).unwrap();
+            let card = opened.card();
+            assert_eq!(card.name, model.name);
+            assert!(model.bytes.len() < 1_000_000);
+            assert!(!card.metrics.is_empty() && card.licence.contains("CC BY-NC-SA"));
+        }
+        assert_eq!(shipped_cards().unwrap().len(), SHIPPED.len());
     }
 
     #[test]
-    fn random_weights_fill_the_range_and_depend_on_the_seed_alone() {
-        let shape = GruShape { input: 48, hidden: 64 };
-        let network = Gru::random(shape, 7);
-        assert_eq!(network, Gru::random(shape, 7));
-        assert_ne!(network, Gru::random(shape, 8));
-        let values = network.parameters();
-        assert!(values.iter().all(|v| v.abs() <= 0.125));
-        let mean = values.iter().sum::<f32>() / values.len() as f32;
-        let variance = values.iter().map(|v| v * v).sum::<f32>() / values.len() as f32;
-        assert!(mean.abs() < 2e-3 && (variance - 0.125 * 0.125 / 3.0).abs() < 1e-4, "{mean} {variance}");
-    }
-
-    #[test]
-    fn both_sides_start_alike_and_keep_the_times() {
-        let (extractor, features) = (extractor(), features(50));
-        let ctx = JobContext::new();
-        let score = extractor.extract(&ctx, &features, Side::Score).unwrap();
-        assert_eq!(score, extractor.extract(&ctx, &features, Side::Performance).unwrap());
-        assert_eq!((score.dim, &score.times), (16, &features.times));
-        for frame in 0..50 {
-            let length: f32 = score.frame(frame).iter().map(|v| v * v).sum();
-            assert!((length - 1.0).abs() < 1e-5);
+    fn a_shipped_model_saved_again_is_the_same_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("again.safetensors");
+        for model in SHIPPED {
+            open_model(model.name, &Device::Cpu).unwrap().save(&path).unwrap();
+            assert!(std::fs::read(&path).unwrap() == model.bytes, "{}", model.name);
         }
     }
 
     #[test]
-    fn each_side_uses_its_own_weights() {
-        let mut extractor = extractor();
-        extractor.score.parameters_mut()[0] += 1.0;
-        let ctx = JobContext::new();
-        let of = |side| extractor.extract(&ctx, &features(5), side).unwrap();
-        assert_ne!(of(Side::Score), of(Side::Performance));
+    fn an_unknown_name_says_what_there_is_and_a_missing_file_is_named() {
+        assert!(open_card("nonsense").unwrap_err().to_string().contains("model file"));
+        assert!(open_card("missing.safetensors").unwrap_err().to_string().contains("missing"));
     }
 
     #[test]
-    fn features_that_are_not_numbers_are_refused() {
-        let mut features = features(5);
-        features.values[30] = f32::NAN;
-        let message = extractor().extract(&JobContext::new(), &features, Side::Performance).unwrap_err().to_string();
-        assert!(message.contains("frame 2"), "{message}");
+    fn a_model_of_the_other_kind_names_the_option_that_it_belongs_to() {
+        let message = open_extractor("onsets", &Device::Cpu).unwrap_err().to_string();
+        assert!(message.contains("is an ear") && message.contains("--ear"), "{message}");
+        let message = open_ear("mel", &Device::Cpu).unwrap_err().to_string();
+        assert!(message.contains("is an extractor") && message.contains("--extractor"), "{message}");
     }
 }

@@ -31,16 +31,15 @@ impl Data {
         self.path(name).to_str().unwrap().to_owned()
     }
 
-    /// Runs a command that computes features, with the cache in this folder.
+    /// Trains or tunes an extractor, with its features cached in this folder.
     fn run(&self, args: &[&str]) -> Run {
         agogic(args.iter().copied().map(str::to_owned).chain(["--cache".to_owned(), self.text("cache")]))
     }
 
     fn train(&self, epochs: &str) -> Run {
         let (pieces, model) = (self.text("pieces/one"), self.text("model.safetensors"));
-        let args =
-            ["train", &pieces, "--validation", &pieces, "--features", "chroma", "-o", &model, "--epochs", epochs];
-        self.run(&args)
+        let args = ["train", &pieces, "--validation", &pieces, "--kind", "extractor", "--features", "chroma"];
+        self.run(&[&args[..], &["-o", &model, "--epochs", epochs]].concat())
     }
 }
 
@@ -64,12 +63,20 @@ fn a_trained_model_can_be_shown_listed_used_and_fine_tuned() {
     let model = data.text("model.safetensors");
 
     let card = agogic(["model", "show", &model]).ok().json();
-    assert_eq!((&card["name"], &card["features"]), (&"model".into(), &"chroma".into()));
+    assert_eq!(
+        (&card["name"], &card["kind"], &card["features"]),
+        (&"model".into(), &"extractor".into(), &"chroma".into())
+    );
     let command = card["training"]["command"].as_str().unwrap();
-    assert!(command.starts_with("agogic train one --validation one --features chroma"), "{command}");
+    assert!(command.starts_with("agogic train one --validation one --kind extractor --features chroma"), "{command}");
     assert!(!command.contains(data.folder.path().to_str().unwrap()), "no folder of this machine: {command}");
     let list = agogic(["model", "list", data.folder.path().to_str().unwrap()]).ok().stdout;
-    assert!(list.contains("mel: Mel") && list.contains("model: Chroma"), "{list}");
+    assert!(
+        list.contains("mel: extractor, Mel")
+            && list.contains("onsets: ear")
+            && list.contains("model: extractor, Chroma"),
+        "{list}"
+    );
 
     let piece = |name: &str| data.text(&format!("pieces/one/{name}"));
     let (audio, score, truth) = (piece("audio.ogg"), piece("score.mid"), piece("alignment.csv"));
@@ -106,7 +113,18 @@ fn a_killed_training_loses_no_finished_epoch_and_ends_as_if_it_had_not_been() {
 
     let pieces = data.text("pieces/one");
     let mut child = program()
-        .args(["train", &pieces, "--validation", &pieces, "--features", "chroma", "--epochs", "3"])
+        .args([
+            "train",
+            &pieces,
+            "--validation",
+            &pieces,
+            "--kind",
+            "extractor",
+            "--features",
+            "chroma",
+            "--epochs",
+            "3",
+        ])
         .args(["-o", model.to_str().unwrap(), "--cache", &data.text("cache")])
         .stderr(Stdio::piped())
         .spawn()
@@ -149,16 +167,114 @@ fn data_and_models_that_cannot_be_used_are_explained() {
     let data = Data::new();
     let empty = data.path("empty");
     std::fs::create_dir(&empty).unwrap();
-    let none = data.run(&["train", empty.to_str().unwrap()]);
+    let none = agogic(["train", empty.to_str().unwrap()]);
     assert!(none.code == Some(1) && none.stderr.contains("no labelled piece"), "{}", none.stderr);
-    let split = data.run(&["train", &data.text("pieces"), "--features", "chroma", "--epochs", "1"]);
+    let split = agogic(["train", &data.text("pieces"), "--epochs", "1", "-o", &data.text("split.safetensors")]);
     assert!(split.code == Some(1) && split.stderr.contains("two scores"), "{}", split.stderr);
     let built_in = data.run(&["fine-tune", "mel", &data.text("pieces")]);
     assert!(built_in.code == Some(2) && built_in.stderr.contains("--output"), "{}", built_in.stderr);
     let damaged = data.path("damaged.safetensors");
     std::fs::write(&damaged, "not a model").unwrap();
     let shown = agogic(["model", "show", damaged.to_str().unwrap()]);
-    assert!(shown.code == Some(1) && shown.stderr.contains("damaged"), "{}", shown.stderr);
+    assert!(shown.code == Some(1) && shown.stderr.contains("no sound safetensors file"), "{}", shown.stderr);
     let import = agogic(["model", "import", damaged.to_str().unwrap(), "-o", &data.text("imported.safetensors")]);
     assert_eq!(import.code, Some(1), "{}", import.stderr);
+}
+
+#[test]
+fn an_ear_is_trained_from_notes_tuned_through_the_alignment_moved_and_used() {
+    let data = Data::new();
+    let (pieces, ear) = (data.text("pieces/one"), data.text("my ear.safetensors"));
+    let train = ["train", &pieces, "--validation", &pieces, "--epochs", "2", "-o", &ear];
+    let run = agogic(train).ok();
+    assert!(run.stdout.contains("best of 2 epochs") && run.stderr.contains("validation TimeErr"), "{}", run.stderr);
+    let card = agogic(["model", "show", &ear]).ok().json();
+    assert_eq!((&card["kind"], &card["training"]["method"]), (&"ear".into(), &"notes".into()));
+
+    let tuned = data.text("tuned.safetensors");
+    let tune = ["fine-tune", &ear, &pieces, "--validation", &pieces, "--epochs", "2", "--learning-rate", "0.002"];
+    agogic([&tune[..], &["-o", &tuned]].concat()).ok();
+    let card = agogic(["model", "show", &tuned]).ok().json();
+    let told = (&card["training"]["fine_tuned_from"], &card["training"]["method"]);
+    assert_eq!(told, (&"my ear".into(), &"alignment".into()));
+
+    // One file is the whole model: it can be moved by itself.
+    std::fs::create_dir(data.path("elsewhere")).unwrap();
+    let moved = data.text("elsewhere/renamed");
+    std::fs::rename(&tuned, &moved).unwrap();
+    let piece = |name: &str| data.text(&format!("pieces/one/{name}"));
+    let (audio, score, truth) = (piece("audio.ogg"), piece("score.mid"), piece("alignment.csv"));
+    let aligned = agogic(["align", &audio, &score, "--ear", &moved, "--truth", &truth, "--json"]).ok();
+    assert!(aligned.time_err_ms() < 50.0, "{}", aligned.stdout);
+
+    let before = std::fs::read(&moved).unwrap();
+    let refused =
+        agogic(["fine-tune", &moved, &pieces, "--validation", &pieces, "--epochs", "1", "--learning-rate", "5"]);
+    assert!(refused.code == Some(1) && refused.stderr.contains("not changed"), "{}", refused.stderr);
+    assert_eq!(std::fs::read(&moved).unwrap(), before);
+}
+
+#[test]
+fn options_and_models_of_the_other_kind_are_refused_with_the_name_of_theirs() {
+    let data = Data::new();
+    let pieces = data.text("pieces/one");
+    let refused = |args: &[&str], words: &[&str]| {
+        let run = agogic(args);
+        assert_eq!(run.code, Some(2), "{args:?}: {}", run.stderr);
+        assert!(words.iter().all(|word| run.stderr.contains(word)), "{args:?}: {}", run.stderr);
+    };
+    let cache = data.text("cache");
+    let of_extractor: [&[&str]; 5] = [
+        &["--features", "mel"],
+        &["--lambda", "1"],
+        &["--learn-lambda"],
+        &["--cache", &cache],
+        &["--method", "dilate"],
+    ];
+    for option in of_extractor {
+        refused(&[&["train", &pieces][..], option].concat(), &[option[0], "--kind extractor", "--kind ear"]);
+    }
+    refused(&["train", &pieces, "--kind", "extractor", "--method", "notes"], &["--method notes", "--kind ear"]);
+    let plain = ["train", &pieces, "--method", "alignment", "--init", "onsets", "--no-augmentation"];
+    refused(&plain, &["--no-augmentation", "--method notes"]);
+    refused(&["train", &pieces, "--init", "mel"], &["is an extractor", "--extractor"]);
+    refused(&["train", &pieces, "--kind", "extractor", "--init", "onsets"], &["is an ear", "--ear"]);
+    let output = data.text("tuned.safetensors");
+    refused(&["fine-tune", "onsets", &pieces, "--method", "decdtw", "-o", &output], &["--kind extractor"]);
+    refused(&["experiment", &pieces, "--methods", "notes"], &["--method notes", "--kind ear"]);
+    refused(&["train", &pieces, "--device", "gpu"], &["auto, cpu, cuda or metal"]);
+    if !cfg!(feature = "cuda") {
+        let run = agogic(["train", &pieces, "--device", "cuda"]);
+        assert!(run.code == Some(1) && run.stderr.contains("--features cuda"), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn no_training_replaces_what_it_reads() {
+    let data = Data::new();
+    let pieces = data.text("pieces/one");
+    let kept = |args: &[&str], input: &str| {
+        let before = std::fs::read(input).unwrap();
+        let run = agogic(args);
+        assert!(run.code == Some(2) && run.stderr.contains("which is read"), "{args:?}: {}", run.stderr);
+        assert_eq!(std::fs::read(input).unwrap(), before);
+    };
+    for name in ["audio.ogg", "score.mid", "alignment.csv"] {
+        let input = data.text(&format!("pieces/one/{name}"));
+        kept(&["train", &pieces, "-o", &input], &input);
+        kept(&["fine-tune", "onsets", &pieces, "-o", &input], &input);
+    }
+    let model = data.text("model.safetensors");
+    std::fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("models").join("onsets.safetensors"), &model).unwrap();
+    kept(&["train", &pieces, "--init", &model, "-o", &model], &model);
+    kept(&["model", "import", &model, "-o", &model], &model);
+}
+
+#[test]
+fn an_output_that_cannot_be_written_is_told_before_the_training() {
+    let data = Data::new();
+    let pieces = data.text("pieces/one");
+    let run = agogic(["train", &pieces, "--validation", &pieces, "-o", &data.text("missing/model.safetensors")]);
+    assert!(run.code == Some(1) && run.stderr.contains("folder does not exist"), "{}", run.stderr);
+    assert!(!run.stderr.contains("epoch"), "{}", run.stderr);
 }

@@ -7,7 +7,8 @@ use crate::base::error::Result;
 use crate::base::job::JobContext;
 use crate::base::time::{ANALYSIS_RATE, samples_to_seconds};
 use crate::features::{SEMITONE_BANDS, SemitoneAnalyzer, SemitoneParams, SemitoneSpectra, attacks};
-use crate::networks::ear::{Levels, NETWORK_HOP, OnsetNetwork};
+use crate::networks::Ear;
+use crate::networks::ear::{Levels, NETWORK_HOP};
 
 use super::learned::Learned;
 
@@ -34,12 +35,7 @@ pub struct Evidence {
 
 impl Evidence {
     /// Listens to a recording that is tuned `tuning_semitones` above A = 440 Hz, with the learned ear if there is one.
-    pub fn of(
-        ctx: &JobContext,
-        clip: &AudioClip,
-        tuning_semitones: f64,
-        network: Option<OnsetNetwork>,
-    ) -> Result<Self> {
+    pub fn of(ctx: &JobContext, clip: &AudioClip, tuning_semitones: f64, ear: Option<Ear>) -> Result<Self> {
         let analyzer = SemitoneAnalyzer::new(ctx, clip, &SemitoneParams { hop: HOP, tuning_semitones })?;
         let frames = analyzer.frames();
         let mut rises = vec![0; frames * SEMITONE_BANDS];
@@ -51,14 +47,14 @@ impl Evidence {
             out.par_chunks_mut(SEMITONE_BANDS)
                 .enumerate()
                 .for_each(|(offset, row)| rise(&spectra, first + offset, row));
-            if network.is_some() {
+            if ear.is_some() {
                 let heard = (first..(first + CHUNK).min(frames)).step_by(NETWORK_HOP / HOP);
                 heard.for_each(|frame| levels.push(&spectra, frame - spectra.first_frame));
             }
         }
         let attacks = attacks(&ctx.quiet(), clip, HOP)?;
         levels.set_attacks(&attacks);
-        Ok(Self { rises, attacks, learned: network.map(|network| Learned::new(network, levels)) })
+        Ok(Self { rises, attacks, learned: ear.map(|ear| Learned::new(ear, levels)) })
     }
 
     /// Number of frames, at least one.

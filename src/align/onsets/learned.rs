@@ -4,18 +4,19 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::features::SEMITONE_BANDS;
-use crate::networks::ear::{Activations, CHANNELS, CONTEXT, Levels, OnsetNetwork};
+use crate::networks::Ear;
+use crate::networks::ear::{CHANNELS, CONTEXT, Levels};
 
 /// Frames that are worked out at a time.
 const BLOCK: usize = 64;
-/// Odds below exp(-DOUBT) count for nothing, above they count by their logarithm.
-const DOUBT: f64 = 3.0;
+/// Odds below exp(-BIAS) count for nothing, above they count by their logarithm.
+const BIAS: f64 = 3.0;
 
 /// The learned evidence of a recording: for each pitch and moment a value that is 0 where no note begins and grows with
 /// the logarithm of the odds that one does.
 #[derive(Debug)]
 pub(super) struct Learned {
-    network: OnsetNetwork,
+    ear: Ear,
     levels: Levels,
     bands: Vec<Band>,
 }
@@ -31,8 +32,8 @@ struct Band {
 }
 
 impl Learned {
-    pub(super) fn new(network: OnsetNetwork, levels: Levels) -> Self {
-        Self { network, levels, bands: (0..SEMITONE_BANDS).map(|_| Band::default()).collect() }
+    pub(super) fn new(ear: Ear, levels: Levels) -> Self {
+        Self { ear, levels, bands: (0..SEMITONE_BANDS).map(|_| Band::default()).collect() }
     }
 
     /// The value at half frames: even ones are frames of the network, odd ones lie between two.
@@ -58,16 +59,15 @@ impl Learned {
     fn work_out(&self, block: usize, band: usize, values: &[AtomicU32]) {
         let mut inputs = vec![0.0; (BLOCK + 2 * CONTEXT) * CHANNELS];
         self.levels.inputs(band, (block * BLOCK) as isize - CONTEXT as isize, &mut inputs);
-        let mut activations = Activations::default();
-        let logits = self.network.logits(&inputs, &mut activations);
-        for (value, &logit) in values.iter().zip(logits) {
-            value.store((heard(f64::from(logit)).0 as f32).to_bits(), Ordering::Relaxed);
+        // On the CPU it cannot fail; a device that fails hears nothing.
+        for (value, logit) in values.iter().zip(self.ear.logits(inputs).unwrap_or_default()) {
+            value.store((softplus(f64::from(logit)).0 as f32).to_bits(), Ordering::Relaxed);
         }
     }
 }
 
-/// What a logit of the network counts as evidence, and the derivative of that.
-pub(crate) fn heard(logit: f64) -> (f64, f64) {
-    let value = logit + DOUBT;
+/// What a logit of the network counts as evidence: its softplus with a bias, and the derivative of that.
+pub(crate) fn softplus(logit: f64) -> (f64, f64) {
+    let value = logit + BIAS;
     (value.max(0.0) + (-value.abs()).exp().ln_1p(), 1.0 / (1.0 + (-value).exp()))
 }

@@ -18,9 +18,10 @@ mod voices;
 
 pub use chord::{Chord, chords};
 pub use evidence::{Evidence, Pattern};
-pub(crate) use learned::heard;
+pub(crate) use learned::softplus;
 pub use params::OnsetParams;
 pub(crate) use pattern::of_chords as chord_patterns;
+pub(crate) use solving::onset_problem;
 pub use stage::{Placed, Rough, place};
 pub use support::{Support, support_of_warp};
 

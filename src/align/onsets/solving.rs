@@ -6,8 +6,10 @@ use rayon::prelude::*;
 
 use crate::base::error::Result;
 use crate::base::job::JobContext;
+use crate::base::number::Real;
 use crate::warping::gdtw::{CostTable, EdgeCost, FirstGrid, NodeCost, Problem, SolveOptions, Workspace, solve};
 
+use super::band::touching;
 use super::chord::Chord;
 use super::evidence::{Evidence, Pattern};
 use super::params::OnsetParams;
@@ -42,6 +44,11 @@ pub(super) struct Search {
 }
 
 impl Search {
+    /// Knots of a path that lie at the edge of the band.
+    pub fn touched_by(&self, times: &[f64]) -> Vec<usize> {
+        touching(&self.centre, times, &self.radius)
+    }
+
     fn part(&self, range: Range<usize>) -> Self {
         let (centre, radius) = (self.centre[range.clone()].to_vec(), self.radius[range].to_vec());
         Self { centre, radius, stride: self.stride }
@@ -137,15 +144,8 @@ impl Parts<'_> {
     fn problem<'t>(&self, range: Range<usize>, table: &'t CostTable) -> Result<Problem<'t>> {
         let tempo = self.rough.tempo;
         let knots: Vec<f64> = self.chords[range].iter().map(|chord| chord.onset_s).collect();
-        let reference = knots.windows(2).map(|pair| tempo.at(pair[1]) - tempo.at(pair[0])).collect();
-        let edges = EdgeCost::LogTempo {
-            weight: vec![1.0; knots.len() - 1],
-            reference,
-            epsilon: self.params.epsilon_s,
-            sigma: self.params.sigma,
-            delta: self.params.delta,
-        };
-        let problem = Problem::new(knots, NodeCost::Table(table), edges);
+        let tempo_s = knots.windows(2).map(|pair| tempo.at(pair[1]) - tempo.at(pair[0])).collect();
+        let problem = onset_problem(knots, tempo_s, table, self.params);
         Ok(match self.params.slope {
             Some((least, most)) => {
                 let whole = tempo.mean_slope();
@@ -154,6 +154,23 @@ impl Parts<'_> {
             None => problem,
         })
     }
+}
+
+/// The onset problem: the costs of the knots, and of how far each interval between two is from the one expected, `tempo_s`.
+pub(crate) fn onset_problem<'t, F: Real>(
+    knots: Vec<f64>,
+    tempo_s: Vec<f64>,
+    table: &'t CostTable<F>,
+    params: &OnsetParams,
+) -> Problem<'t, F> {
+    let edges = EdgeCost::LogTempo {
+        weight: vec![1.0; tempo_s.len()],
+        reference: tempo_s,
+        epsilon: params.epsilon_s,
+        sigma: params.sigma,
+        delta: params.delta,
+    };
+    Problem::new(knots, NodeCost::Table(table), edges)
 }
 
 /// The windows of a piece: each begins with a knot of the one before it.

@@ -71,7 +71,7 @@ pub fn place(
         fixed: &fixed,
         params,
     };
-    let mut times = path(ctx, &parts, centre)?;
+    let Path { mut times, at_limit } = path(ctx, &parts, centre)?;
     let objective = parts.objective(&times)?;
     between_frames(evidence, &parts.patterns, &fixed, &mut times);
     let mut notes = place_notes(evidence, score, &chords, &times, params);
@@ -80,14 +80,21 @@ pub fn place(
     let times = medians(&chords, &notes, &fixed, times);
     let expected: Vec<f64> = chords.iter().map(|chord| rough.tempo.at(chord.onset_s)).collect();
     let mut support = support(evidence, &chords, &times, &expected, PRECISE_S, params);
+    at_limit.iter().for_each(|&knot| support[knot].at_limit = true);
     fixed.iter().for_each(|&(knot, _)| support[knot].is_fixed = true);
     let warp = onset_warp(score, &chords, rough, times)?;
     Ok(Placed { warp, notes, chords, support, objective })
 }
 
+/// The times of the knots, and which of them lie at the edge of the band that they were looked for in.
+struct Path {
+    times: Vec<f64>,
+    at_limit: Vec<usize>,
+}
+
 /// The best path in a band. Where it touches the band or is lost, the band is widened in coarse steps, and what is found there is
 /// the middle of a new band.
-fn path(ctx: &JobContext, parts: &Parts<'_>, centre: Vec<f64>) -> Result<Vec<f64>> {
+fn path(ctx: &JobContext, parts: &Parts<'_>, centre: Vec<f64>) -> Result<Path> {
     let params = parts.params;
     let mut known = Vec::new();
     let mut fine = Search { radius: vec![params.band_s; centre.len()], centre, stride: 1 };
@@ -103,13 +110,14 @@ fn path(ctx: &JobContext, parts: &Parts<'_>, centre: Vec<f64>) -> Result<Vec<f64
         }
         coarse = Some(parts.solve(ctx, &wide, &mut Vec::new())?);
     }
-    let Some(coarse) = coarse else { return Ok(found) };
+    let Some(coarse) = coarse else { return Ok(Path { at_limit: fine.touched_by(&found), times: found }) };
     for (knot, middle) in fine.centre.iter_mut().enumerate() {
         if wide.radius[knot] > fine.radius[knot] {
             *middle = coarse[knot];
         }
     }
-    parts.solve(ctx, &fine, &mut known)
+    let times = parts.solve(ctx, &fine, &mut known)?;
+    Ok(Path { at_limit: fine.touched_by(&times), times })
 }
 
 /// One knot per chord and one at the end of the score, reached at the tempo expected.

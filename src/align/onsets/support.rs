@@ -17,6 +17,10 @@ pub struct Support {
     pub margin: f64,
     /// Logarithm of the local tempo against the expected one, the greater of both sides.
     pub tempo: f64,
+    /// Seconds between it and the rough start, where that is a second opinion: of a warp found from frames.
+    pub astray_s: f64,
+    /// Whether it lies at the edge of the band: it may be kept from where it belongs.
+    pub at_limit: bool,
     /// Whether the user fixed it.
     pub is_fixed: bool,
 }
@@ -34,10 +38,16 @@ impl Support {
             return 1.0;
         }
         let evidence = 4.71 * self.strength.min(1.0) + 0.19 * self.margin.clamp(-3.0, 1.0);
-        let odds = (3.10 + evidence - 3.98 * self.tempo.min(1.5)).min(MOST_ODDS);
+        let mut odds = (3.10 + evidence - 3.98 * self.tempo.min(1.5)).min(MOST_ODDS);
+        odds -= self.astray_s / ASTRAY_S + if self.at_limit { LIMIT_ODDS } else { 0.0 };
         1.0 / (1.0 + (-odds).exp())
     }
 }
+
+/// So far from the rough start a warp found from frames has odds lower by one: the start itself is a few hundredths off.
+const ASTRAY_S: f64 = 0.08;
+/// What lying at the edge of the band takes from the odds.
+const LIMIT_ODDS: f64 = 4.0;
 
 /// Weights of the evidence that the regression was made with.
 const ATTACK_WEIGHT: f64 = 1.3;
@@ -52,12 +62,16 @@ pub(super) const PRECISE_S: f64 = 0.012;
 const COARSE_S: f64 = 0.035;
 
 /// The support of a warp that was found without looking at onsets: its chords and what speaks for each.
-pub fn support_of_warp(evidence: &Evidence, score: &Score, warp: &Warp, tempo: &Warp) -> (Vec<Chord>, Vec<Support>) {
+pub fn support_of_warp(evidence: &Evidence, score: &Score, warp: &Warp, rough: &Warp) -> (Vec<Chord>, Vec<Support>) {
     let (first, last) = (warp.score_s()[0], warp.score_s()[warp.score_s().len() - 1]);
     let mut chords = chords(score);
     chords.retain(|chord| (first..=last).contains(&chord.onset_s));
     let at = |warp: &Warp| chords.iter().map(|chord| warp.at(chord.onset_s)).collect::<Vec<f64>>();
-    let support = support(evidence, &chords, &at(warp), &at(tempo), COARSE_S, &OnsetParams::default());
+    let (times, expected) = (at(warp), at(rough));
+    let mut support = support(evidence, &chords, &times, &expected, COARSE_S, &OnsetParams::default());
+    for (support, (time, expected)) in support.iter_mut().zip(times.iter().zip(&expected)) {
+        support.astray_s = (time - expected).abs();
+    }
     (chords, support)
 }
 
@@ -99,7 +113,7 @@ pub(super) fn support(
             let left = index.checked_sub(1).map_or(0.0, |i| ratio(i, index));
             let right = if index + 1 < times.len() { ratio(index, index + 1) } else { 0.0 };
             let margin = (own - before.max(after)) / notes.sqrt();
-            Support { strength, margin, tempo: left.max(right), is_fixed: false }
+            Support { strength, margin, tempo: left.max(right), astray_s: 0.0, at_limit: false, is_fixed: false }
         })
         .collect()
 }

@@ -25,14 +25,31 @@ const FINER_RADIUS_FRAMES: f64 = 6.0;
 const FINER_RADIUS_S: f64 = 4.0;
 /// The tempo found is smoothed over this share of that.
 const FINER_SMOOTHING: f64 = 0.2;
-/// Leaving out a sounding frame of the recording costs this, in cosine distance per frame.
-const SOUND_PRICE: f32 = 0.6;
+/// What leaving frames out costs, in cosine distance per frame.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Prices {
+    /// A sounding frame of the recording.
+    sound: f32,
+    /// A frame of the score.
+    score: f32,
+}
+
+/// Recording and score are taken to hold the same music: what is left out costs more than what fits.
+const WHOLE: Prices = Prices { sound: 0.6, score: 0.5 };
+/// One of them is taken to hold only a part of the other: what does not fit better than chance is left out.
+const EXCERPT: Prices = Prices { sound: 0.43, score: 0.43 };
+/// Distance at which two frames are as likely to be the same music as not.
+const CHANCE_DISTANCE: f64 = 0.475;
+/// Tempo ratios that an excerpt is looked for at: each search tolerates half to double its own.
+const EXCERPT_RATIOS: [f64; 5] = [0.45, 0.7, 1.0, 1.5, 2.2];
+/// An excerpt is looked for if the sounding lengths of recording and score differ by more than this factor …
+const EXCERPT_LENGTHS: f64 = 1.9;
+/// … or the whole does not fit better than this.
+const CONVINCING_DISTANCE: f64 = 0.45;
 /// Leaving out a silent one costs this: just enough not to leave out a rest.
 const SILENCE_PRICE: f32 = 0.05;
 /// The price grows by this with the level, that of typical music being 1.
 const FULL_PRICE_PER_LEVEL: f32 = 1.5;
-/// Leaving out a frame of the score costs this, a little more than a frame that is there.
-const SCORE_PRICE: f32 = 0.5;
 /// A path that covers less than this share of the shorter side has found nothing.
 const LEAST_COVERED: f64 = 0.2;
 /// A price at which nothing is left out.
@@ -57,8 +74,19 @@ pub struct Start {
     pub tuning_semitones: f64,
     /// Mean cosine distance between the score's and the recording's frames along the warp, 0 to 1.
     pub distance: f64,
-    /// Cost per frame of either side, with what was left out: what candidates are compared by.
+    /// Cost per frame of either side, with what was left out: what readings of the score are compared by.
     pub cost: f64,
+    /// By how much the recording fits better than chance, summed over what is covered and divided by all of it.
+    evidence: f64,
+    /// What leaving frames out cost.
+    prices: Prices,
+}
+
+impl Start {
+    /// The same start for other times of the score.
+    pub fn with(&self, warp: Warp, covered_s: (f64, f64)) -> Self {
+        Self { warp, covered_s, ..self.clone() }
+    }
 }
 
 /// Finds the rough warp of a score in a recording: with frames so coarse that everything can be compared with everything, then, in
@@ -133,20 +161,42 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Searches with the tempo ratio that the sounding length suggests, and again if another one comes out.
+    /// Searches for the whole score in the whole recording, and for a part of the one in the other where that does not convince.
     fn at_best_tempo(&self, ctx: &JobContext, transposition: i32) -> Result<Start> {
         let score_length = self.score.end_s() - self.score.first_onset_s();
+        let lengths = active_length_s(self.audio) / score_length;
+        let mut best = self.from_tempo(ctx, lengths, transposition, WHOLE)?;
+        let same_length = (1.0 / EXCERPT_LENGTHS..EXCERPT_LENGTHS).contains(&lengths);
+        if same_length && best.distance < CONVINCING_DISTANCE {
+            return Ok(best);
+        }
+        for ratio in EXCERPT_RATIOS {
+            let Ok(excerpt) = self.from_tempo(ctx, ratio, transposition, EXCERPT) else {
+                // Too little fits at this tempo to be an excerpt.
+                ctx.check()?;
+                continue;
+            };
+            if excerpt.evidence > best.evidence {
+                best = excerpt;
+            }
+        }
+        Ok(best)
+    }
+
+    /// Searches with a tempo ratio, and again if another one comes out.
+    fn from_tempo(&self, ctx: &JobContext, ratio: f64, transposition: i32, prices: Prices) -> Result<Start> {
         let within = |ratio: f64| ratio.clamp(RATIO_RANGE.0, RATIO_RANGE.1);
-        let mut ratio = within(active_length_s(self.audio) / score_length);
-        let mut found = self.at_tempo(ctx, ratio, transposition)?;
+        let mut ratio = within(ratio);
+        let mut found = self.at_tempo(ctx, ratio, transposition, prices)?;
         for _ in 0..2 {
             let seen = within(found.warp.mean_slope());
             if (seen / ratio).max(ratio / seen) < RATIO_TRUST {
                 break;
             }
             ratio = seen;
-            let again = self.at_tempo(ctx, ratio, transposition)?;
-            if again.cost < found.cost {
+            let again = self.at_tempo(ctx, ratio, transposition, prices)?;
+            let is_better = if prices == WHOLE { again.cost < found.cost } else { again.evidence > found.evidence };
+            if is_better {
                 found = again;
             }
         }
@@ -154,7 +204,7 @@ impl Search<'_> {
     }
 
     /// One search with the score rendered at a given tempo ratio.
-    fn at_tempo(&self, ctx: &JobContext, ratio: f64, transposition: i32) -> Result<Start> {
+    fn at_tempo(&self, ctx: &JobContext, ratio: f64, transposition: i32, prices: Prices) -> Result<Start> {
         let (audio, hop_s) = (self.audio, self.recording.hop_s);
         let first = self.score.first_onset_s();
         let frames = ((self.score.end_s() - first) * ratio / hop_s).ceil() as usize + 1;
@@ -164,8 +214,8 @@ impl Search<'_> {
         let expected = coarse_frames(&spectrum, factor);
         let distances = cosine_distances(ctx, &expected, audio, &Band::full(expected.len(), audio.len())?)?;
         let width = audio.len();
-        let prices = skip_prices(audio);
-        let mut path = overlap(ctx, &distances, SkipPrices { score: SCORE_PRICE, performance: &prices })?;
+        let skips = skip_prices(audio, prices.sound);
+        let mut path = overlap(ctx, &distances, SkipPrices { score: prices.score, performance: &skips })?;
         let cost = path.cost / (expected.len() + width) as f64;
         if path.pairs.len() < (LEAST_COVERED * expected.len().min(width) as f64) as usize {
             // Nothing seems to match. The best whole reading is still worth more than none; its distance tells.
@@ -173,7 +223,7 @@ impl Search<'_> {
             path = overlap(ctx, &distances, SkipPrices { score: FORBIDDING_PRICE, performance: &dear })?;
         }
         let to_score = |frame: f64| first + expected.time_s(frame) / ratio;
-        self.start(&path, &distances, &to_score, cost, transposition)
+        self.start(&path, &distances, &to_score, cost, transposition, prices)
     }
 
     /// One search in a band round what coarser frames found, with the score rendered at the tempo found.
@@ -201,15 +251,15 @@ impl Search<'_> {
         };
         let ranges: Vec<Range<usize>> = (0..expected.len()).map(columns).collect();
         let distances = cosine_distances(ctx, &expected, audio, &Band::from_ranges(audio.len(), &ranges)?)?;
-        let prices = skip_prices(audio);
-        let path = overlap(ctx, &distances, SkipPrices { score: SCORE_PRICE, performance: &prices })?;
+        let skips = skip_prices(audio, found.prices.sound);
+        let path = overlap(ctx, &distances, SkipPrices { score: found.prices.score, performance: &skips })?;
         if path.pairs.len() < (LEAST_COVERED * expected.len() as f64) as usize {
             // What was found does not hold when looked at closely; then nothing better will be found near it.
             return Ok(found.clone());
         }
         let to_score = |frame: f64| tempo.inverse(begin_s + expected.time_s(frame));
         // Candidates are compared by what the search over everything found.
-        self.start(&path, &distances, &to_score, found.cost, transposition)
+        self.start(&path, &distances, &to_score, found.cost, transposition, found.prices)
     }
 
     fn start(
@@ -219,7 +269,11 @@ impl Search<'_> {
         to_score: &dyn Fn(f64) -> f64,
         cost: f64,
         transposition: i32,
+        prices: Prices,
     ) -> Result<Start> {
+        let distance_of = |&(row, column): &(usize, usize)| distances.get(row, column).map_or(1.0, f64::from);
+        let by_column = path.pairs.chunk_by(|a, b| a.1 == b.1);
+        let fits = by_column.map(|run| CHANCE_DISTANCE - run.iter().map(distance_of).sum::<f64>() / run.len() as f64);
         let sum: f64 = path.pairs.iter().filter_map(|&(i, j)| distances.get(i, j)).map(f64::from).sum();
         let (begun, ended) = (path.pairs[0].0 as f64, path.pairs[path.pairs.len() - 1].0 as f64);
         Ok(Start {
@@ -227,6 +281,8 @@ impl Search<'_> {
             covered_s: (to_score(begun - 0.5), to_score(ended + 0.5)),
             distance: sum / path.pairs.len() as f64,
             cost,
+            evidence: fits.sum::<f64>() / self.audio.len() as f64,
+            prices,
             tuning_semitones: self.recording.tuning_semitones + f64::from(transposition),
         })
     }
@@ -234,8 +290,8 @@ impl Search<'_> {
 
 /// What leaving out each frame of the recording costs. Noise has half the level of music, however loud it is: its bands hardly
 /// stand out.
-fn skip_prices(audio: &CoarseFrames) -> Vec<f32> {
-    let price = |level: &f32| SILENCE_PRICE + (SOUND_PRICE - SILENCE_PRICE) * (level * FULL_PRICE_PER_LEVEL).min(1.0);
+fn skip_prices(audio: &CoarseFrames, sound: f32) -> Vec<f32> {
+    let price = |level: &f32| SILENCE_PRICE + (sound - SILENCE_PRICE) * (level * FULL_PRICE_PER_LEVEL).min(1.0);
     audio.level.iter().map(price).collect()
 }
 

@@ -92,7 +92,7 @@ impl Reading {
     /// The rough start as one of the score as written.
     pub fn fold_start(&self, start: &Start) -> Result<Start> {
         let covered_s = (self.to_written(start.covered_s.0), self.to_written(start.covered_s.1));
-        Ok(Start { warp: self.fold_warp(&start.warp)?, covered_s, ..start.clone() })
+        Ok(start.with(self.fold_warp(&start.warp)?, covered_s))
     }
 
     /// A moment of the score as played, or else the last before it that counts, in the score as written.
@@ -198,7 +198,8 @@ fn passes(sections: &[Range<f64>]) -> Vec<Pass> {
     for piece in pieces {
         let goes_on = |last: &&mut Pass| {
             let ends = (last.written_s + last.length_s, last.played_s + last.length_s);
-            last.counts == piece.counts && (ends.0 - piece.written_s).abs() + (ends.1 - piece.played_s).abs() < SAME_MOMENT_S
+            last.counts == piece.counts
+                && (ends.0 - piece.written_s).abs() + (ends.1 - piece.played_s).abs() < SAME_MOMENT_S
         };
         match merged.last_mut().filter(goes_on) {
             Some(last) => last.length_s += piece.length_s,

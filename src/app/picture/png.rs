@@ -34,8 +34,8 @@ mod tests {
     #[test]
     fn a_picture_keeps_its_size_and_colours_and_a_short_one_is_refused() {
         let bytes = png([2, 1], &[255, 0, 0, 255, 0, 0, 255, 255]).unwrap();
-        let mut reader = png::Decoder::new(bytes.as_slice()).read_info().unwrap();
-        let mut pixels = vec![0; reader.output_buffer_size()];
+        let mut reader = png::Decoder::new(std::io::Cursor::new(&bytes)).read_info().unwrap();
+        let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
         let info = reader.next_frame(&mut pixels).unwrap();
         assert_eq!((info.width, info.height), (2, 1));
         assert_eq!(&pixels[..6], [255, 0, 0, 0, 0, 255]);

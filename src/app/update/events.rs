@@ -196,7 +196,7 @@ pub(super) fn answered(state: &mut AppState, services: &mut Services, question: 
         Question::Missing(_) => super::apply(state, services, Command::Relink { file: first, confirmed: false }),
         Question::StartModel => super::apply(state, services, Command::StartFrom(first.display().to_string())),
         Question::OpenModel => {
-            super::apply(state, services, Command::ChooseExtractor(Some(first.display().to_string())));
+            super::apply(state, services, Command::ChooseModel(Some(first.display().to_string())));
         }
         Question::AddLabelled | Question::AddLabelledFolder => {
             super::apply(state, services, Command::AddLabelled(paths));

@@ -142,7 +142,7 @@ pub fn apply(state: &mut AppState, services: &mut Services, command: Command) {
         }
         Command::OpenOtherRecording => compare::open_other_recording(state, services),
         Command::RenameKept(index, name) => with_document(state, |document| compare::rename(document, index, name)),
-        Command::ChooseExtractor(model) => tune::choose_extractor(state, services, model),
+        Command::ChooseModel(model) => tune::choose_model(state, services, model),
         Command::SetPlan(plan) => tune::set_plan(state, plan),
         Command::StartFrom(model) => {
             services.worker.start(Task::OpenModel { model, purpose: ModelPurpose::Training });

@@ -4,14 +4,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::{Services, correct, start_aligning};
-use crate::align::settings::{Aligner, FrameMethod, Method, Settings};
+use crate::align::settings::{Aligner, FrameMethod, Method, OnsetMethod, Settings};
 use crate::app::document::source::file_name;
 use crate::app::preferences::SideTab;
 use crate::app::state::{AppState, Notice};
 use crate::app::tuning::{LabelledPiece, Outcome, Phase, Plan, Start};
 use crate::app::work::tasks::{ModelPurpose, Task};
 use crate::app::work::worker::Slot;
-use crate::networks::ModelCard;
+use crate::networks::{ModelCard, Spec};
 
 pub(super) fn set_plan(state: &mut AppState, plan: Plan) {
     if !state.tuning.phase.is_busy() {
@@ -110,14 +110,15 @@ pub(super) fn trained(state: &mut AppState, outcome: Outcome) {
     state.tell(Notice::info(text));
 }
 
-/// Takes an extractor, or none.
-pub(super) fn choose_extractor(state: &mut AppState, services: &mut Services, model: Option<String>) {
+/// Takes a model, with the method that it belongs to, or none for the method at hand.
+pub(super) fn choose_model(state: &mut AppState, services: &mut Services, model: Option<String>) {
     match model {
         Some(model) => services.worker.start(Task::OpenModel { model, purpose: ModelPurpose::Settings }),
         None => {
             let mut settings = state.settings().clone();
-            if let Method::Frames(frames) = &mut settings.method {
-                frames.extractor = None;
+            match &mut settings.method {
+                Method::Onsets(onsets) => onsets.ear = None,
+                Method::Frames(frames) => frames.extractor = None,
             }
             correct::set_settings(state, settings);
         }
@@ -140,30 +141,34 @@ pub(super) fn model_opened(
     purpose: ModelPurpose,
 ) {
     if purpose == ModelPurpose::Training {
-        let plan = Plan { start: Start::Model(model), ..state.tuning.plan.clone() };
+        let mut plan = state.tuning.plan.clone();
+        plan.start_from(Start::Model(model), card.spec.kind());
         set_plan(state, plan);
         return;
     }
     let before = state.settings().clone();
-    let frames = match &before.method {
-        Method::Frames(frames) => frames.clone(),
-        Method::Onsets(_) => FrameMethod::default(),
-    };
-    // With the features that it was trained on.
-    let method = Method::Frames(FrameMethod {
-        features: card.features,
-        hop: card.hop,
-        extractor: Some(model),
-        aligner: Aligner::default(),
-        ..frames
-    });
-    let settings = Settings { method, ..before.clone() };
+    let settings = Settings { method: with_model(&before.method, model, &card.spec), ..before.clone() };
     if purpose == ModelPurpose::Alignment && settings != before {
         state.tuning.before_use = Some(before);
         correct::set_settings(state, settings);
         start_aligning(state, services);
     } else {
         correct::set_settings(state, settings);
+    }
+}
+
+/// The method that a model belongs to, using it: what it was before, as far as that is the same method.
+fn with_model(method: &Method, model: String, spec: &Spec) -> Method {
+    match (spec, method.clone()) {
+        (Spec::Ear(_), Method::Onsets(onsets)) => Method::Onsets(OnsetMethod { ear: Some(model), ..onsets }),
+        (Spec::Ear(_), Method::Frames(_)) => Method::Onsets(OnsetMethod { ear: Some(model), ..OnsetMethod::default() }),
+        (Spec::Extractor(spec), method) => {
+            let frames = if let Method::Frames(frames) = method { frames } else { FrameMethod::default() };
+            // With the features that it was trained on.
+            let (features, hop) = (spec.features, spec.hop);
+            let aligner = Aligner::default();
+            Method::Frames(FrameMethod { features, hop, extractor: Some(model), aligner, ..frames })
+        }
     }
 }
 

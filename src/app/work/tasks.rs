@@ -25,7 +25,7 @@ use crate::demo;
 use crate::evaluation::{BeatClock, TimeMap, read_ground_truth};
 use crate::export::{ExportInput, Format};
 use crate::learning::Control;
-use crate::networks::open_model;
+use crate::networks::open_card;
 use crate::score::{Score, SoundFont, SynthParams, synthesise_mapped};
 
 /// A job.
@@ -387,7 +387,7 @@ pub fn run(ctx: &JobContext, task: Task, tell: &dyn Fn(Event)) -> Result<()> {
             tell(Event::Labelled { pieces, from_files: false });
         }
         Task::OpenModel { model, purpose } => {
-            let card = Box::new(open_model(&model)?.card);
+            let card = Box::new(open_card(&model)?);
             tell(Event::ModelOpened { model, card, purpose });
         }
         Task::Train { mut plan, folder, goes_on, control } => {

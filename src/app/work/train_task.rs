@@ -4,16 +4,12 @@ use std::path::{Path, PathBuf};
 
 use super::worker::Event;
 use crate::align::settings::DEFAULT_HOP;
-use crate::app::tuning::{LabelledPiece, Outcome, PieceScores, Plan, Role, Start};
+use crate::app::tuning::{Outcome, Plan, Role, Start};
 use crate::base::atomic_file::write_bytes_atomically;
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
-use crate::features::FeatureParams;
-use crate::learning::{
-    AdamParams, Augmentation, Control, FeatureCache, Networks, Piece, SliceAligner, SliceParams, TestSetup,
-    TrainParams, TrainingJob, Unimproved, load_pieces, run_training, test_slices,
-};
-use crate::networks::{Extractor, ModelCard, open_model};
+use crate::learning::{Control, SliceParams, TrainParams, TrainingJob, Unimproved, compare_pieces, run_training};
+use crate::networks::{Device, Extractor, ExtractorSpec, Model, ModelCard, open_model};
 
 /// Values per frame of a new network's features, as published.
 const OUTPUT_DIM: usize = 128;
@@ -23,46 +19,40 @@ pub fn run(ctx: &JobContext, plan: &Plan, folder: &Path, control: &Control, tell
     ctx.report("preparing", 0.0)?;
     let job = job(plan, folder)?;
     let trained = run_training(ctx, &job, control, &|event| tell(Event::Training(event)))?;
-    let params = FeatureParams { kind: job.start.card.features, hop: job.start.card.hop };
-    let cache = job.cache.as_ref().map(FeatureCache::in_folder).transpose()?;
-    let files: Vec<_> = plan.pieces_for(Role::Judge).map(LabelledPiece::files).collect();
-    let mut pieces = Vec::new();
-    for (done, piece) in load_pieces(&ctx.quiet(), &files, &params, cache.as_ref())?.iter().enumerate() {
-        ctx.report("comparing before and after", done as f32 / files.len() as f32)?;
-        pieces.push(PieceScores {
-            name: piece.name.clone(),
-            before_ms: time_err_ms(ctx, &job, &job.start, piece)?,
-            after_ms: time_err_ms(ctx, &job, &trained.extractor, piece)?,
-        });
-    }
-    let (history, best_epoch) = (trained.history, trained.best_epoch);
-    Ok(Outcome { model: job.output, history, best_epoch, pieces })
+    let pieces = compare_pieces(ctx, &job, &trained.model)?;
+    let (kind, history, best_epoch) = (trained.model.kind(), trained.history, trained.best_epoch);
+    Ok(Outcome { model: job.output, kind, history, best_epoch, pieces })
 }
 
 fn job(plan: &Plan, folder: &Path) -> Result<TrainingJob> {
-    let mut start = match &plan.start {
-        Start::Model(name) => open_model(name)?,
-        Start::Untrained(kind) => Extractor::untrained(ModelCard::new(&plan.name, *kind, DEFAULT_HOP, OUTPUT_DIM), 1)?,
+    let start = match &plan.start {
+        Start::Model(name) => open_model(name, &Device::Cpu)?,
+        Start::Untrained(kind) => {
+            let card = ModelCard::new(&plan.name, ExtractorSpec::new(*kind, DEFAULT_HOP, OUTPUT_DIM));
+            Model::Extractor(Extractor::untrained(card, 1, &Device::Cpu)?)
+        }
     };
+    let mut card = start.card();
     if let Start::Model(_) = &plan.start {
-        start.card.training.insert("fine_tuned_from".to_owned(), start.card.name.clone().into());
+        card.training.insert("fine_tuned_from".to_owned(), card.name.clone().into());
     }
-    start.card.name.clone_from(&plan.name);
+    card.name.clone_from(&plan.name);
+    let start = Model::new(card, start.parameters()?, start.device())?;
+    let mut params = TrainParams {
+        slices: SliceParams { score_frames: plan.slice_frames },
+        epochs: plan.epochs,
+        patience: plan.epochs.max(1),
+        ..TrainParams::fine_tuning(plan.method)
+    };
+    params.optimiser.learning_rate = plan.learning_rate;
+    params.augmented &= plan.augmented;
     std::fs::create_dir_all(folder).map_err(|source| Error::io("create", folder, source))?;
     Ok(TrainingJob {
         data: manifest(plan, folder, Role::Learn)?,
         validation: Some(manifest(plan, folder, Role::Judge)?),
         start,
         output: plan.output(folder),
-        params: TrainParams {
-            method: plan.method,
-            slices: SliceParams { score_frames: plan.slice_frames },
-            epochs: plan.epochs,
-            patience: plan.epochs.max(1),
-            optimiser: AdamParams { learning_rate: plan.learning_rate, ..AdamParams::default() },
-            augmentation: plan.augmented.then(Augmentation::default),
-            ..TrainParams::default()
-        },
+        params,
         cache: Some(folder.join("features")),
         unimproved: match plan.start {
             Start::Model(_) => Unimproved::Refuse,
@@ -86,20 +76,4 @@ fn manifest(plan: &Plan, folder: &Path, role: Role) -> Result<PathBuf> {
     let bytes = writer.into_inner().map_err(|e| failed(e.to_string()))?;
     write_bytes_atomically(&path, &bytes)?;
     Ok(path)
-}
-
-/// TimeErr of a piece's slices; none if no slice fits into it.
-fn time_err_ms(ctx: &JobContext, job: &TrainingJob, model: &Extractor, piece: &Piece) -> Result<Option<f64>> {
-    let setup = TestSetup {
-        features: model.card.features,
-        networks: Some(Networks { score: model.score.as_ref(), performance: model.performance.as_ref() }),
-        lambda: model.card.lambda,
-        slices: job.params.slices,
-        seed: job.params.seed,
-    };
-    match test_slices(&ctx.quiet(), std::slice::from_ref(piece), &setup, &[SliceAligner::Gdtw]) {
-        Ok(scores) => Ok(Some(scores[0].time_err_ms)),
-        Err(Error::Cancelled) => Err(Error::Cancelled),
-        Err(_) => Ok(None),
-    }
 }

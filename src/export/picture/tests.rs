@@ -12,8 +12,8 @@ use crate::evaluation::{TimeMap, evaluate};
 use crate::score::{Division, MeterMap, Note, Score, TempoMap};
 
 fn decode(bytes: &[u8]) -> (u32, u32, Vec<u8>) {
-    let mut reader = png::Decoder::new(bytes).read_info().unwrap();
-    let mut pixels = vec![0; reader.output_buffer_size()];
+    let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
     let info = reader.next_frame(&mut pixels).unwrap();
     (info.width, info.height, pixels)
 }

@@ -40,6 +40,12 @@ impl Levels {
         self.attacks = (0..self.frames()).map(|frame| [at(2 * frame), at(2 * frame + 1)]).collect();
     }
 
+    /// Gives all stored values as bytes, for a hash.
+    pub(crate) fn identify(&self, take: &mut dyn FnMut(&[u8])) {
+        self.rows.iter().for_each(|level| take(&level.to_le_bytes()));
+        self.attacks.as_flattened().iter().for_each(|attack| take(&attack.to_le_bytes()));
+    }
+
     /// Number of frames.
     pub fn frames(&self) -> usize {
         self.rows.len() / ROW
@@ -64,7 +70,7 @@ impl Levels {
     ///
     /// `change` gets the level as a function of an offset in bands, the frame within `inputs`, the kind of window, and
     /// the band.
-    pub(super) fn changed_inputs(
+    pub(crate) fn changed_inputs(
         &self,
         band: usize,
         first: isize,

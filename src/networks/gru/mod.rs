@@ -14,15 +14,18 @@
 //! and any company in the batch.
 
 mod backward;
+mod fallback;
 mod forward;
 mod layout;
 mod normalise;
+mod op;
 #[cfg(test)]
 mod tests;
 
 pub use backward::{Gradients, InputGradient, backward};
 pub use forward::{Trace, encode, encode_recording};
 pub use layout::{Direction, GruShape, ParameterTensor};
+pub(crate) use op::encode_tensor;
 
 use crate::base::error::{Error, Result};
 use crate::base::number::Real;

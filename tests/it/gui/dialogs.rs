@@ -6,7 +6,7 @@ use agogic::app::picture::{PictureArea, PictureFormat, PictureOptions};
 use agogic::app::playback::OutputDevice;
 use agogic::app::tuning::Start;
 use agogic::app::{Afterwards, Command, Dialog, PaneKind, Preferences, Severity, SideTab};
-use agogic::networks::{open_model, weights};
+use agogic::networks::{Device, open_model};
 use eframe::egui::accesskit::Role as AccessRole;
 use eframe::egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable;
@@ -36,7 +36,7 @@ fn a_picture_is_written_as_the_dialog_says() {
     bench.harness.get_by_label("Save").click();
     bench.wait("writing", |state| state.notices.iter().any(|notice| notice.text.starts_with("Wrote")));
     let file = std::fs::File::open(&options.path).unwrap();
-    let info = png::Decoder::new(file).read_info().unwrap().info().size();
+    let info = png::Decoder::new(std::io::BufReader::new(file)).read_info().unwrap().info().size();
     assert_eq!([info.0, info.1], pixels);
 
     let vector = PictureOptions {
@@ -159,7 +159,7 @@ fn a_model_of_ones_own_can_be_the_start_of_a_training() {
     let mut bench = Bench::new(folder.path(), Vec::new());
     bench.wait_until_aligned();
     let own = folder.path().join("mine.safetensors");
-    weights::save(&open_model("chroma").unwrap(), &own).unwrap();
+    open_model("chroma", &Device::Cpu).unwrap().save(&own).unwrap();
     bench.apply(Command::ShowSide(SideTab::Tune));
     // Dropped on the window while the part is shown, or chosen there.
     bench.apply(Command::Open(vec![own.clone()]));

@@ -6,6 +6,7 @@ use agogic::align::settings::{Aligner, Anchor, FeatureKind, FrameMethod, Method,
 use agogic::app::tuning::{LabelledPiece, Phase, Plan, Role, Start};
 use agogic::app::{Afterwards, AppState, Command, Dialog, Severity, SideTab};
 use agogic::learning::PieceFiles;
+use agogic::networks::ModelKind;
 use eframe::egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable;
 
@@ -127,7 +128,7 @@ fn tiny_plan(bench: &mut Bench) {
     let mut plan = bench.read(|state| state.tuning.plan.clone());
     plan.add(LabelledPiece::of_files(PieceFiles { name: "demo truth".to_owned(), audio, score, truth }));
     plan.pieces[1].role = Role::Judge;
-    plan.start = Start::Untrained(FeatureKind::Chroma);
+    plan.start_from(Start::Untrained(FeatureKind::Chroma), ModelKind::Extractor);
     plan.epochs = 2;
     plan.slice_frames = 64;
     plan.learning_rate = 1e-3;
@@ -171,6 +172,49 @@ fn two_epochs_of_training_give_a_model_that_can_be_used_and_rolled_back() {
 }
 
 #[test]
+fn the_ear_that_the_alignment_listens_with_is_taught_used_and_rolled_back() {
+    let folder = folder();
+    let mut bench = Bench::new(folder.path(), Vec::new());
+    bench.wait_until_aligned();
+    bench.apply(Command::ShowSide(SideTab::Tune));
+    let mut plan = bench.read(|state| state.tuning.plan.clone());
+    assert_eq!(plan.start, Start::Model("onsets".to_owned()), "the ear is taught unless something else is asked for");
+    // It learns what it is judged by, so it cannot but get better.
+    let [audio, score, truth] = demo_files(&bench.folder);
+    let copy = folder.path().join("same truth.csv");
+    std::fs::copy(&truth, &copy).unwrap();
+    for (name, truth) in [("learned", truth), ("judged", copy)] {
+        let (name, audio, score) = (name.to_owned(), audio.clone(), score.clone());
+        plan.add(LabelledPiece::of_files(PieceFiles { name, audio, score, truth }));
+    }
+    plan.pieces[1].role = Role::Judge;
+    plan.epochs = 6;
+    bench.apply(Command::SetPlan(plan));
+    bench.harness.step();
+    assert!(bench.harness.query_by_label("Slice length").is_none(), "that is for extractors");
+    bench.apply(Command::StartTraining);
+    bench.wait("training", |state| state.tuning.outcome.is_some());
+    let model = bench.read(|state| {
+        let outcome = state.tuning.outcome.as_ref().unwrap();
+        let piece = &outcome.pieces[0];
+        assert!(outcome.kind == ModelKind::Ear && piece.after_ms.unwrap() < piece.before_ms.unwrap(), "{outcome:?}");
+        outcome.model.display().to_string()
+    });
+    let ear = |state: &AppState| match &state.settings().method {
+        Method::Onsets(onsets) => onsets.ear.clone(),
+        Method::Frames(_) => panic!("an ear belongs to the onset method"),
+    };
+    bench.harness.get_by_label("Use the new model").click();
+    bench.wait("the model", |state| state.tuning.before_use.is_some());
+    bench.wait("aligning", |state| !state.needs_aligning() && state.work.is_none());
+    assert_eq!(bench.read(ear), Some(model));
+    bench.harness.get_by_label("Roll back").click();
+    bench.harness.step();
+    bench.wait("aligning", |state| !state.needs_aligning() && state.work.is_none());
+    assert_eq!(bench.read(|state| state.settings().clone()), Settings::default());
+}
+
+#[test]
 fn a_stopped_training_is_kept_over_a_restart_and_ends_with_its_best_epoch() {
     let folder = folder();
     let mut bench = Bench::new(folder.path(), Vec::new());
@@ -202,16 +246,16 @@ fn a_model_can_be_chosen_and_what_is_none_is_named() {
     let folder = folder();
     let mut bench = Bench::new(folder.path(), Vec::new());
     bench.wait_until_aligned();
-    bench.apply(Command::ChooseExtractor(Some("chroma".to_owned())));
+    bench.apply(Command::ChooseModel(Some("chroma".to_owned())));
     bench.wait("the model", |state| extractor(state).as_deref() == Some("chroma"));
     let features = |state: &AppState| match &state.settings().method {
         Method::Frames(frames) => Some(frames.features),
         Method::Onsets(_) => None,
     };
     assert_eq!(bench.read(features), Some(FeatureKind::Chroma));
-    bench.apply(Command::ChooseExtractor(None));
+    bench.apply(Command::ChooseModel(None));
     assert!(bench.read(|state| extractor(state).is_none()));
-    bench.apply(Command::ChooseExtractor(Some("nothing.safetensors".to_owned())));
+    bench.apply(Command::ChooseModel(Some("nothing.safetensors".to_owned())));
     bench.wait("the error", |state| {
         state.notices.iter().any(|notice| notice.severity == Severity::Error && notice.text.contains("nothing"))
     });

@@ -47,8 +47,9 @@ impl Image {
     }
 
     fn read(path: &Path) -> Option<Self> {
-        let mut reader = png::Decoder::new(std::fs::File::open(path).ok()?).read_info().unwrap();
-        let mut rgb = vec![0; reader.output_buffer_size()];
+        let file = std::io::BufReader::new(std::fs::File::open(path).ok()?);
+        let mut reader = png::Decoder::new(file).read_info().unwrap();
+        let mut rgb = vec![0; reader.output_buffer_size().unwrap()];
         let info = reader.next_frame(&mut rgb).unwrap();
         Some(Self { width: info.width as usize, height: info.height as usize, rgb })
     }
@@ -58,8 +59,8 @@ impl Image {
         let mut encoder =
             png::Encoder::new(std::fs::File::create(path).unwrap(), self.width as u32, self.height as u32);
         encoder.set_color(png::ColorType::Rgb);
-        encoder.set_compression(png::Compression::Best);
-        encoder.set_adaptive_filter(png::AdaptiveFilterType::Adaptive);
+        encoder.set_compression(png::Compression::High);
+        encoder.set_filter(png::Filter::Adaptive);
         encoder.write_header().unwrap().write_image_data(&self.rgb).unwrap();
     }
 

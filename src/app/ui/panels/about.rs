@@ -7,7 +7,7 @@ use eframe::egui::{CollapsingHeader, Grid, RichText, ScrollArea, Ui, vec2};
 use super::side::{soft, subheading};
 use crate::app::command::Command;
 use crate::app::ui::theme::{self, Palette};
-use crate::networks::{ModelCard, shipped_cards};
+use crate::networks::{ModelCard, Spec, shipped_cards};
 
 const LICENCES: &[(&str, &str)] = &[
     ("Agogic", "MIT or Apache-2.0, at your choice"),
@@ -54,13 +54,18 @@ fn cards() -> &'static [ModelCard] {
 }
 
 fn card_ui(ui: &mut Ui, card: &ModelCard) {
-    let features = format!("{:?}, {} values in, {} out", card.features, card.input_dim, card.output_dim);
-    let mut rows = vec![
-        ("features".to_owned(), features.to_lowercase()),
-        ("frame step".to_owned(), format!("{} samples", card.hop)),
-        ("λ".to_owned(), format!("{:.3}", card.lambda)),
-        ("licence".to_owned(), card.licence.clone()),
-    ];
+    let mut rows = vec![("kind".to_owned(), card.spec.kind().name().to_owned())];
+    let hop = match &card.spec {
+        Spec::Ear(ear) => ear.hop,
+        Spec::Extractor(of) => {
+            let features = format!("{:?}, {} values in, {} out", of.features, of.input_dim, of.output_dim);
+            rows.push(("features".to_owned(), features.to_lowercase()));
+            rows.push(("λ".to_owned(), format!("{:.3}", of.lambda)));
+            of.hop
+        }
+    };
+    rows.push(("frame step".to_owned(), format!("{hop} samples")));
+    rows.push(("licence".to_owned(), card.licence.clone()));
     let plain = |name: &String| name.replace('_', " ");
     rows.extend(card.metrics.iter().map(|(name, value)| (plain(name), format!("{value}"))));
     rows.extend(

@@ -13,6 +13,7 @@ use crate::app::document::source::file_name;
 use crate::app::state::AppState;
 use crate::app::system_dialog::Question;
 use crate::app::ui::theme::Palette;
+use crate::networks::ModelKind;
 
 const FEATURES: [(FeatureKind, &str); 3] =
     [(FeatureKind::Cqt, "Constant-Q"), (FeatureKind::Chroma, "Chroma"), (FeatureKind::Mel, "Mel bands")];
@@ -29,7 +30,7 @@ pub fn settings_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     Grid::new("settings").num_columns(2).min_col_width(LABELS).spacing(vec2(12.0, 8.0)).show(ui, |ui| {
         method_ui(ui, &mut settings.method);
         match &mut settings.method {
-            Method::Onsets(onsets) => onsets_ui(ui, onsets),
+            Method::Onsets(onsets) => onsets_ui(ui, state, onsets, commands),
             Method::Frames(frames) => frames_ui(ui, state, frames, commands),
         }
     });
@@ -63,12 +64,9 @@ fn method_ui(ui: &mut Ui, method: &mut Method) {
     ui.end_row();
 }
 
-fn onsets_ui(ui: &mut Ui, onsets: &mut OnsetMethod) {
+fn onsets_ui(ui: &mut Ui, state: &AppState, onsets: &OnsetMethod, commands: &mut Vec<Command>) {
     label(ui, "Ear", "A network that has learned to hear onsets. Without it, the spectrum alone is listened to.");
-    let mut listens = onsets.ear.is_some();
-    if ui.checkbox(&mut listens, "hear onsets with the network").changed() {
-        onsets.ear = listens.then(|| SHIPPED_EAR.to_owned());
-    }
+    model_ui(ui, state, ModelKind::Ear, onsets.ear.as_deref(), commands);
     ui.end_row();
 }
 
@@ -82,7 +80,7 @@ fn frames_ui(ui: &mut Ui, state: &AppState, frames: &mut FrameMethod, commands: 
     choice(ui, "Features", &FEATURES, &mut frames.features);
     ui.end_row();
     label(ui, "Extractor", "A network that has learned which of these features matter.");
-    extractor_ui(ui, state, frames.extractor.as_deref(), commands);
+    model_ui(ui, state, ModelKind::Extractor, frames.extractor.as_deref(), commands);
     ui.end_row();
     label(ui, "Aligner", "Continuous: a smooth curve between the frames. Classic: frame by frame, in steps.");
     let (mut classic, before) = (frames.aligner == Aligner::Dtw, frames.aligner == Aligner::Dtw);
@@ -139,31 +137,33 @@ fn device_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     combo.response.accessible_name("Device");
 }
 
-const SHIPPED: [&str; 3] = ["mel", "cqt", "chroma"];
-
-fn extractor_ui(ui: &mut Ui, state: &AppState, now: Option<&str>, commands: &mut Vec<Command>) {
+/// A choice among the models of a kind.
+fn model_ui(ui: &mut Ui, state: &AppState, kind: ModelKind, now: Option<&str>, commands: &mut Vec<Command>) {
+    let (name, shipped): (_, &[&str]) = match kind {
+        ModelKind::Ear => ("Ear", &[SHIPPED_EAR]),
+        ModelKind::Extractor => ("Extractor", &["mel", "cqt", "chroma"]),
+    };
     let shown = now.map_or_else(|| "None".to_owned(), |model| file_name(model.as_ref()));
-    let combo =
-        ComboBox::from_id_salt("extractor").selected_text(shown).width(COMBO_WIDTH).truncate().show_ui(ui, |ui| {
-            if ui.selectable_label(now.is_none(), "None").clicked() {
-                commands.push(Command::ChooseExtractor(None));
+    let combo = ComboBox::from_id_salt(name).selected_text(shown).width(COMBO_WIDTH).truncate().show_ui(ui, |ui| {
+        if ui.selectable_label(now.is_none(), "None").clicked() {
+            commands.push(Command::ChooseModel(None));
+        }
+        for name in shipped {
+            if ui.selectable_label(now == Some(name), format!("{name} (built in)")).clicked() {
+                commands.push(Command::ChooseModel(Some((*name).to_owned())));
             }
-            for name in SHIPPED {
-                if ui.selectable_label(now == Some(name), format!("{name} (built in)")).clicked() {
-                    commands.push(Command::ChooseExtractor(Some(name.to_owned())));
-                }
+        }
+        if let Some(outcome) = state.tuning.outcome.as_ref().filter(|outcome| outcome.kind == kind) {
+            let path = outcome.model.display().to_string();
+            if ui.selectable_label(now == Some(path.as_str()), file_name(&outcome.model)).clicked() {
+                commands.push(Command::ChooseModel(Some(path)));
             }
-            if let Some(outcome) = &state.tuning.outcome {
-                let path = outcome.model.display().to_string();
-                if ui.selectable_label(now == Some(path.as_str()), file_name(&outcome.model)).clicked() {
-                    commands.push(Command::ChooseExtractor(Some(path)));
-                }
-            }
-            if ui.selectable_label(false, "Open a model…").clicked() {
-                commands.push(Command::Ask(Question::OpenModel));
-            }
-        });
-    combo.response.accessible_name("Extractor");
+        }
+        if ui.selectable_label(false, "Open a model…").clicked() {
+            commands.push(Command::Ask(Question::OpenModel));
+        }
+    });
+    combo.response.accessible_name(name);
 }
 
 fn buttons_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {

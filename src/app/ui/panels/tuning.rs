@@ -7,28 +7,36 @@ use eframe::egui::{self, Button, ComboBox, DragValue, Frame, Grid, Margin, Progr
 use super::chart::{Series, chart_ui};
 use super::dialogs::main_button;
 use super::side::{COMBO_WIDTH, compact, heading, soft, subheading};
-use crate::align::settings::FeatureKind;
+use crate::align::settings::{FeatureKind, SHIPPED_EAR};
 use crate::app::command::Command;
 use crate::app::document::source::file_name;
 use crate::app::state::AppState;
 use crate::app::system_dialog::Question;
 use crate::app::tuning::{Outcome, Phase, Plan, Role, Start, Tuning};
 use crate::app::ui::theme::{self, Palette};
-use crate::learning::{Method, WarpLoss};
+use crate::learning::{EarMethod, ExtractorMethod, Method, TrainParams, WarpLoss};
+use crate::networks::ModelKind;
 
-const METHODS: [(Method, &str); 5] = [
-    (Method::decdtw(WarpLoss::TimeErr), "DecDTW, TimeErr"),
-    (Method::decdtw(WarpLoss::TimeDev), "DecDTW, TimeDev"),
-    (Method::SoftDtw { gamma: 1.0 }, "Soft-DTW"),
-    (Method::AlongTruth, "Along the truth"),
-    (Method::Dilate { alpha: 0.0, gamma: 0.1 }, "DILATE"),
+const METHODS: [(Method, &str); 7] = [
+    (Method::Ear(EarMethod::Alignment), "Through the alignment"),
+    (Method::Ear(EarMethod::Notes), "From the notes"),
+    (Method::Extractor(ExtractorMethod::decdtw(WarpLoss::TimeErr)), "DecDTW, TimeErr"),
+    (Method::Extractor(ExtractorMethod::decdtw(WarpLoss::TimeDev)), "DecDTW, TimeDev"),
+    (Method::Extractor(ExtractorMethod::SoftDtw { gamma: 1.0 }), "Soft-DTW"),
+    (Method::Extractor(ExtractorMethod::AlongTruth), "Along the truth"),
+    (Method::Extractor(ExtractorMethod::Dilate { alpha: 0.0, gamma: 0.1 }), "DILATE"),
 ];
 const UNTRAINED: [(FeatureKind, &str); 3] = [
     (FeatureKind::Cqt, "new, on constant-Q"),
     (FeatureKind::Chroma, "new, on chroma"),
     (FeatureKind::Mel, "new, on mel bands"),
 ];
-const SHIPPED: [&str; 3] = ["mel", "cqt", "chroma"];
+const SHIPPED: [(&str, ModelKind); 4] = [
+    (SHIPPED_EAR, ModelKind::Ear),
+    ("mel", ModelKind::Extractor),
+    ("cqt", ModelKind::Extractor),
+    ("chroma", ModelKind::Extractor),
+];
 
 /// Draws the part.
 pub fn tuning_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
@@ -147,8 +155,8 @@ fn plan_ui(ui: &mut Ui, tuning: &Tuning, commands: &mut Vec<Command>) {
         start_choice(ui, tuning, &mut plan, commands);
         ui.end_row();
         ui.label("Method").on_hover_text(
-            "What is made smaller. DecDTW: the error of the alignment itself, through the aligner. The others are \
-             the published alternatives.",
+            "What is made smaller. Through the alignment and DecDTW: the error of the alignment itself. From the \
+             notes: what is misheard of single notes. The others are the published alternatives.",
         );
         method_choice(ui, &mut plan);
         ui.end_row();
@@ -162,12 +170,16 @@ fn plan_ui(ui: &mut Ui, tuning: &Tuning, commands: &mut Vec<Command>) {
             .custom_formatter(|n, _| format!("{n:.0e}"));
         ui.add(rate).accessible_name("Learning rate");
         ui.end_row();
-        ui.label("Slice length").on_hover_text("Frames of the score that are aligned at once; 256 are 12 seconds.");
-        ui.add(DragValue::new(&mut plan.slice_frames).range(32..=1024)).accessible_name("Slice length");
-        ui.end_row();
-        ui.label("Variation").on_hover_text("Draws other levels, tone, noise, rooms and tempos every epoch.");
-        ui.checkbox(&mut plan.augmented, "vary the sound");
-        ui.end_row();
+        if plan.method.kind() == ModelKind::Extractor {
+            ui.label("Slice length").on_hover_text("Frames of the score that are aligned at once; 256 are 12 seconds.");
+            ui.add(DragValue::new(&mut plan.slice_frames).range(32..=1024)).accessible_name("Slice length");
+            ui.end_row();
+        }
+        if TrainParams::of(plan.method).augmented {
+            ui.label("Variation").on_hover_text("Draws other levels, tone, noise, rooms and tempos every epoch.");
+            ui.checkbox(&mut plan.augmented, "vary the sound");
+            ui.end_row();
+        }
         ui.label("Name").on_hover_text("What the new model is called. A finished model is never overwritten.");
         ui.add(TextEdit::singleline(&mut plan.name).desired_width(140.0)).accessible_name("Name of the model");
         ui.end_row();
@@ -185,17 +197,18 @@ fn start_choice(ui: &mut Ui, tuning: &Tuning, plan: &mut Plan, commands: &mut Ve
         }
     };
     let combo = ComboBox::from_id_salt("start").selected_text(shown).width(COMBO_WIDTH).truncate().show_ui(ui, |ui| {
-        for name in SHIPPED {
-            ui.selectable_value(&mut plan.start, Start::Model(name.to_owned()), format!("{name} (built in)"));
-        }
-        let trained = tuning.outcome.as_ref().map(|outcome| outcome.model.display().to_string());
-        let own = own_model(&tuning.plan.start).map(str::to_owned);
-        for model in [&own, &trained].into_iter().flatten().take(if own == trained { 1 } else { 2 }) {
-            let name = file_name(model.as_ref());
-            ui.selectable_value(&mut plan.start, Start::Model(model.clone()), name).on_hover_text(model);
-        }
-        for (kind, name) in UNTRAINED {
-            ui.selectable_value(&mut plan.start, Start::Untrained(kind), name);
+        let trained = tuning.outcome.as_ref().map(|outcome| (outcome.model.display().to_string(), outcome.kind));
+        let own = own_model(&tuning.plan.start).map(|own| (own.to_owned(), tuning.plan.method.kind()));
+        let files = [&own, &trained].into_iter().flatten().take(if own == trained { 1 } else { 2 });
+        let shipped =
+            SHIPPED.iter().map(|(name, kind)| (format!("{name} (built in)"), Start::Model((*name).to_owned()), *kind));
+        let files = files.map(|(path, kind)| (file_name(path.as_ref()), Start::Model(path.clone()), *kind));
+        let new = UNTRAINED.iter().map(|(of, name)| ((*name).to_owned(), Start::Untrained(*of), ModelKind::Extractor));
+        for (name, start, kind) in shipped.chain(files).chain(new) {
+            let entry = ui.selectable_label(plan.start == start, format!("{name}, {}", kind.name()));
+            if entry.clicked() {
+                plan.start_from(start, kind);
+            }
         }
         let hint = "A model file of your own (.safetensors). It can also be dropped on the window.";
         if ui.selectable_label(false, "Open a model…").on_hover_text(hint).clicked() {
@@ -208,7 +221,7 @@ fn start_choice(ui: &mut Ui, tuning: &Tuning, plan: &mut Plan, commands: &mut Ve
 /// The file that training starts from, if it is none of the built-in ones.
 fn own_model(start: &Start) -> Option<&str> {
     match start {
-        Start::Model(name) if !SHIPPED.contains(&name.as_str()) => Some(name),
+        Start::Model(name) if SHIPPED.iter().all(|(shipped, _)| shipped != name) => Some(name),
         Start::Model(_) | Start::Untrained(_) => None,
     }
 }
@@ -216,7 +229,8 @@ fn own_model(start: &Start) -> Option<&str> {
 fn method_choice(ui: &mut Ui, plan: &mut Plan) {
     let shown = METHODS.iter().find(|(method, _)| *method == plan.method).map_or("", |(_, name)| name);
     let combo = ComboBox::from_id_salt("method").selected_text(shown).width(COMBO_WIDTH).truncate().show_ui(ui, |ui| {
-        for (method, name) in METHODS {
+        let kind = plan.method.kind();
+        for (method, name) in METHODS.into_iter().filter(|(method, _)| method.kind() == kind) {
             ui.selectable_value(&mut plan.method, method, name);
         }
     });

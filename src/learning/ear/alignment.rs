@@ -1,0 +1,143 @@
+//! Learning through the alignment, and judging by it.
+
+use candle_core::{Device, Tensor};
+use rayon::prelude::*;
+use sha2::{Digest, Sha256};
+
+use super::super::extractor::SliceScores;
+use super::super::params::TrainParams;
+use super::super::trainer::{Epoch, Lesson};
+use super::sounds::AlignedSound;
+use super::stretch::{Stretch, StretchBatch, truth_of};
+use crate::base::error::{Error, Result};
+use crate::base::job::JobContext;
+use crate::base::random::Random;
+use crate::networks::ops::failed;
+use crate::networks::{Ear, Model};
+
+/// Chords of a stretch.
+const CHORDS: usize = 32;
+/// Stretches that are judged at a time.
+const JUDGED_AT_ONCE: usize = 8;
+/// The band lies up to this far beside the truth.
+const LONGEST_SHIFT_S: f64 = 0.1;
+/// Tells this generator from the others of an epoch.
+const STRETCHES: u64 = 11;
+
+/// An ear and the pieces that it learns from and is judged by.
+pub(in crate::learning) struct AlignmentLesson {
+    start: Ear,
+    training: Vec<AlignedSound>,
+    validation: Vec<AlignedSound>,
+    params: TrainParams,
+}
+
+impl AlignmentLesson {
+    pub fn new(start: Ear, [training, validation]: [Vec<AlignedSound>; 2], params: TrainParams) -> Result<Self> {
+        fixed_stretches(&training)?;
+        fixed_stretches(&validation)?;
+        Ok(Self { start, training, validation, params })
+    }
+}
+
+impl Lesson for AlignmentLesson {
+    fn parameters(&self) -> Result<Vec<f32>> {
+        self.start.parameters()
+    }
+
+    fn device(&self) -> &Device {
+        self.start.device()
+    }
+
+    fn identify(&self, hasher: &mut Sha256) {
+        for sounds in [&self.training, &self.validation] {
+            hasher.update((sounds.len() as u64).to_le_bytes());
+            sounds.iter().for_each(|sound| sound.identify(hasher));
+        }
+    }
+
+    fn epoch(&self, number: usize) -> Result<Box<dyn Epoch + '_>> {
+        let mut random = Random::at(self.params.seed, &[STRETCHES, number as u64]);
+        let mut plan = stretches(&self.training, &mut |most| {
+            (random.between(0.0, most as f64) as usize, random.between(-LONGEST_SHIFT_S, LONGEST_SHIFT_S))
+        });
+        random.shuffle(&mut plan);
+        Ok(Box::new(Stretches { lesson: self, plan }))
+    }
+
+    fn validate(&self, ctx: &JobContext, parameters: &[f32]) -> Result<SliceScores> {
+        stretch_scores(ctx, &self.validation, parameters, self.device())
+    }
+
+    fn baseline(&self, _: &JobContext) -> Result<Option<SliceScores>> {
+        Ok(None)
+    }
+
+    fn model(&self, parameters: Vec<f32>) -> Result<Model> {
+        Ear::new(self.start.card.clone(), parameters, self.device()).map(Model::Ear)
+    }
+}
+
+/// The stretches of one epoch.
+struct Stretches<'a> {
+    lesson: &'a AlignmentLesson,
+    plan: Vec<Stretch>,
+}
+
+impl Epoch for Stretches<'_> {
+    fn steps(&self) -> usize {
+        self.plan.len().div_ceil(self.lesson.params.batch_size)
+    }
+
+    fn loss(&self, ctx: &JobContext, step: usize, parameters: &Tensor) -> candle_core::Result<Tensor> {
+        let size = self.lesson.params.batch_size;
+        let plan = &self.plan[step * size..((step + 1) * size).min(self.plan.len())];
+        StretchBatch::new(&self.lesson.training, plan).loss(ctx, parameters)
+    }
+}
+
+/// Stretches of all sounds, one after the other, where the truth is known; `draw` gets how many chords may be left out before the
+/// first one of a sound, and says how many are, and how far beside the truth the band is.
+fn stretches(sounds: &[AlignedSound], draw: &mut dyn FnMut(usize) -> (usize, f64)) -> Vec<Stretch> {
+    let mut plan = Vec::new();
+    for (sound, labelled) in sounds.iter().enumerate() {
+        let spare = labelled.chords.len() % CHORDS;
+        let (mut first, _) = draw(spare);
+        while first + CHORDS <= labelled.chords.len() {
+            let stretch = Stretch { sound, chords: first..first + CHORDS, shift_s: draw(1).1 };
+            if truth_of(labelled, &stretch).is_some() {
+                plan.push(stretch);
+            }
+            first += CHORDS;
+        }
+    }
+    plan
+}
+
+/// The stretches that accuracy is measured on: always the same.
+pub(super) fn fixed_stretches(sounds: &[AlignedSound]) -> Result<Vec<Stretch>> {
+    let plan = stretches(sounds, &mut |_| (0, 0.0));
+    if plan.is_empty() {
+        let cause = format!("no piece has {CHORDS} chords with true times");
+        return Err(Error::unsuitable("the labelled pieces", cause, "give longer pieces for training and validation"));
+    }
+    Ok(plan)
+}
+
+/// TimeErr and TimeDev of the stretches of some sounds that are placed with an ear of these parameters.
+pub(in crate::learning) fn stretch_scores(
+    ctx: &JobContext,
+    sounds: &[AlignedSound],
+    parameters: &[f32],
+    device: &Device,
+) -> Result<SliceScores> {
+    let plan = fixed_stretches(sounds)?;
+    let parameters = Tensor::from_slice(parameters, parameters.len(), device).map_err(|e| failed(ctx, &e))?;
+    let errors = plan
+        .par_chunks(JUDGED_AT_ONCE)
+        .map(|plan| StretchBatch::new(sounds, plan).errors(&ctx.quiet(), &parameters))
+        .collect::<Result<Vec<_>>>()?
+        .concat();
+    let mean = |of: fn(&[f64; 2]) -> f64| 1e3 * errors.iter().map(of).sum::<f64>() / errors.len() as f64;
+    Ok(SliceScores { time_err_ms: mean(|e| e[0]), time_dev_ms: mean(|e| e[1]), slices: errors.len() })
+}

@@ -1,0 +1,233 @@
+use std::cell::{Cell, RefCell};
+
+use candle_core::{Device, Tensor, Var};
+
+use super::notes::NoteSound;
+use super::sounds::{AlignedSound, levels_of};
+use super::stretch::{Stretch, StretchBatch};
+use super::*;
+use crate::audio::AudioClip;
+use crate::base::error::{Error, Result};
+use crate::base::job::JobContext;
+use crate::base::random::Random;
+use crate::base::time::ANALYSIS_RATE;
+use crate::evaluation::GroundTruth;
+use crate::features::{LOWEST_SEMITONE, SEMITONE_BANDS};
+use crate::learning::trainer::{CheckpointPlace, Lesson, TrainEvent, Trained, train};
+use crate::learning::{AdamParams, Control, EarMethod, Method, TrainParams};
+use crate::networks::ear::{CHANNELS, CONTEXT, NETWORK_HOP};
+use crate::networks::{Ear, EarSpec, ModelCard, open_ear};
+use crate::score::{Score, SynthParams, plain_score, synthesise_mapped};
+
+/// 70 chords of one or two notes.
+fn piece() -> Score {
+    let mut notes = Vec::new();
+    for step in 0..70 {
+        let onset = 0.2 * f64::from(step);
+        notes.push((onset, 0.18, [60, 64, 67, 72, 71, 67, 65, 62][(step * 3 % 8) as usize]));
+        if step % 5 == 0 {
+            notes.push((onset, 0.8, [43, 48, 45, 41][step as usize / 5 % 4]));
+        }
+    }
+    plain_score(&notes)
+}
+
+fn performed(score_s: f64) -> f64 {
+    0.6 + 1.1 * score_s + 0.2 * (0.9 * score_s).sin()
+}
+
+fn play(score: &Score) -> AudioClip {
+    synthesise_mapped(&JobContext::new(), score, &SynthParams::default(), &performed).unwrap()
+}
+
+/// The piece with a truth that is `late_s` late: what an ear that reports late should learn.
+fn sound(late_s: f64) -> AlignedSound {
+    let score = piece();
+    let score_s: Vec<f64> = (0..70).map(|step| 0.2 * f64::from(step)).collect();
+    let performance_s = score_s.iter().map(|&s| performed(s) + late_s).collect();
+    let truth = GroundTruth { score_s, performance_s };
+    AlignedSound::new(&JobContext::new(), &play(&score), &score, truth).unwrap()
+}
+
+fn shipped() -> Ear {
+    open_ear("onsets", &Device::Cpu).unwrap()
+}
+
+fn params(epochs: usize, learning_rate: f64) -> TrainParams {
+    let suitable = TrainParams::of(Method::Ear(EarMethod::Alignment));
+    TrainParams { epochs, patience: epochs, optimiser: AdamParams { learning_rate, ..suitable.optimiser }, ..suitable }
+}
+
+fn lesson(start: Ear, late_s: f64, params: TrainParams) -> AlignmentLesson {
+    AlignmentLesson::new(start, [vec![sound(late_s)], vec![sound(late_s)]], params).unwrap()
+}
+
+fn run(lesson: &dyn Lesson, params: &TrainParams) -> Trained {
+    train(&JobContext::new(), lesson, params, None, &Control::default(), &|_| {}).unwrap()
+}
+
+fn weights(trained: &Trained) -> Vec<f32> {
+    trained.model.parameters().unwrap()
+}
+
+#[test]
+fn the_gradient_of_the_whole_chain_from_weights_to_time_error_is_that_of_finite_differences() {
+    let (ctx, sounds) = (JobContext::new(), [sound(0.004)]);
+    let stretches = [(3..27, 0.02), (40..64, -0.03)];
+    let plan = stretches.map(|(chords, shift_s)| Stretch { sound: 0, chords, shift_s });
+    let loss = |parameters: &Tensor| StretchBatch::new(&sounds, &plan).loss(&ctx, parameters).unwrap();
+    let base: Vec<f64> = shipped().parameters().unwrap().into_iter().map(f64::from).collect();
+    let parameters = Var::from_slice(&base, base.len(), &Device::Cpu).unwrap();
+    let value = loss(parameters.as_tensor());
+    let gradient: Vec<f64> = value.backward().unwrap().get(&parameters).unwrap().to_vec1().unwrap();
+    let value: f64 = value.to_scalar().unwrap();
+    assert!((1e-4..0.05).contains(&value), "{value}");
+    let largest = gradient.iter().fold(0.0_f64, |a, g| a.max(g.abs()));
+    assert!(largest > 1e-6, "nothing to check");
+    let mut random = Random::at(5, &[]);
+    for _ in 0..40 {
+        let index = random.between(0.0, base.len() as f64) as usize;
+        let at = |change: f64| {
+            let mut changed = base.clone();
+            changed[index] += change;
+            let value = loss(&Tensor::from_slice(&changed, changed.len(), &Device::Cpu).unwrap());
+            value.to_scalar::<f64>().unwrap()
+        };
+        let h = 1e-5;
+        let difference = (at(h) - at(-h)) / (2.0 * h);
+        assert!((difference - gradient[index]).abs() < 2e-3 * largest, "{index}: {difference} {}", gradient[index]);
+    }
+}
+
+#[test]
+fn learning_through_the_alignment_lowers_the_error_and_keeps_the_best() {
+    let gentle = params(25, 3e-3);
+    let trained = run(&lesson(shipped(), 0.008, gentle), &gentle);
+    let errors: Vec<f64> = trained.history.iter().map(|record| record.time_err_ms).collect();
+    assert!(errors.len() == 26 && errors[trained.best_epoch] < 0.8 * errors[0], "{errors:?}");
+    // Steps far too long make it worse: then the ear stays as it was.
+    let wild = params(1, 5.0);
+    let kept = run(&lesson(shipped(), 0.008, wild), &wild);
+    assert_eq!((kept.best_epoch, weights(&kept)), (0, shipped().parameters().unwrap()));
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_bits_and_so_does_a_resumed_training() {
+    let params = params(2, 1e-3);
+    let lesson = lesson(shipped(), 0.004, params);
+    let on = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| weights(&run(&lesson, &params)))
+    };
+    let expected = on(1);
+    assert_eq!(expected, on(3));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("ear.checkpoint");
+    let place = CheckpointPlace { path: &path, every: std::time::Duration::ZERO };
+    let mut kills = 0;
+    let resumed = loop {
+        let (ctx, events) = (JobContext::new(), Cell::new(0));
+        let observe = |_: TrainEvent| {
+            events.set(events.get() + 1);
+            if events.get() == 2 {
+                ctx.cancel();
+            }
+        };
+        match train(&ctx, &lesson, &params, Some(place), &Control::default(), &observe) {
+            Ok(trained) => break weights(&trained),
+            Err(Error::Cancelled) => kills += 1,
+            Err(other) => panic!("{other}"),
+        }
+    };
+    assert!(kills > 0);
+    assert_eq!(resumed, expected);
+}
+
+#[test]
+fn pieces_too_short_to_learn_from_are_refused() {
+    let mut short = sound(0.0);
+    short.chords.truncate(10);
+    let found = AlignmentLesson::new(shipped(), [vec![short], vec![sound(0.0)]], params(1, 1e-3));
+    assert!(found.map(drop).unwrap_err().to_string().contains("longer pieces"));
+}
+
+/// Two pitches in turn, each with four partials, a note every 0.2 s.
+fn tones() -> (AudioClip, Vec<(u8, f64)>) {
+    let notes: Vec<(u8, f64)> = (0..40).map(|i| ([60u8, 67][i % 2], 0.1 + 0.2 * i as f64)).collect();
+    let rate = f64::from(ANALYSIS_RATE);
+    let sample = |n: usize| {
+        let sum: f64 = notes
+            .iter()
+            .map(|&(pitch, onset)| (pitch, n as f64 / rate - onset))
+            .filter(|&(_, t)| (0.0..0.3).contains(&t))
+            .map(|(pitch, t)| {
+                let hz = 440.0 * ((f64::from(pitch) - 69.0) / 12.0).exp2();
+                let partials: f64 =
+                    (1..=4).map(|h| 0.6f64.powi(h) * (std::f64::consts::TAU * f64::from(h) * hz * t).sin()).sum();
+                (t / 0.003).min(1.0) * (-8.0 * t).exp() * partials
+            })
+            .sum();
+        (0.2 * sum) as f32
+    };
+    let samples = (0..(8.3 * rate) as usize).map(sample).collect();
+    (AudioClip { samples, sample_rate: ANALYSIS_RATE }, notes)
+}
+
+fn note_sound() -> NoteSound {
+    let (clip, notes) = tones();
+    let levels = levels_of(&JobContext::new(), &clip, 0.0).unwrap();
+    let mut onsets = vec![Vec::new(); SEMITONE_BANDS];
+    for (pitch, second) in notes {
+        onsets[usize::from(pitch) - LOWEST_SEMITONE].push(second * f64::from(ANALYSIS_RATE) / NETWORK_HOP as f64);
+    }
+    NoteSound { levels, onsets }
+}
+
+#[test]
+fn a_short_training_from_notes_hears_the_right_pitch_at_the_right_time() -> Result<()> {
+    let sound = note_sound();
+    let suitable = TrainParams::of(Method::Ear(EarMethod::Notes));
+    let optimiser = AdamParams { learning_rate: 5e-3, ..suitable.optimiser };
+    let params = TrainParams { epochs: 40, patience: 40, augmented: false, optimiser, ..suitable };
+    let card = ModelCard::new("ear", EarSpec::default());
+    let start = Ear::untrained(card.clone(), 1, &Device::Cpu)?;
+    let lesson = NotesLesson::new(start, vec![sound.clone()], vec![self::sound(0.0)], params)?;
+    // What was learned last, whatever the other piece says of it.
+    let state = RefCell::new(0.0);
+    let observe = |event: TrainEvent| {
+        if let TrainEvent::Epoch { record, .. } = event {
+            *state.borrow_mut() = record.training_loss;
+        }
+    };
+    let trained = train(&JobContext::new(), &lesson, &params, None, &Control::default(), &observe)?;
+    assert!(state.into_inner() < 0.5 * trained.history[1].training_loss, "{:?}", trained.history);
+    let ear = Ear::new(card, weights(&trained), &Device::Cpu)?;
+    let mut right = 0;
+    for band in [39, 46] {
+        let mut inputs = vec![0.0; sound.levels.frames() * CHANNELS];
+        sound.levels.inputs(band, 0, &mut inputs);
+        let logits = ear.logits(inputs)?;
+        for onset in &sound.onsets[band] {
+            let frame = (onset.round() as usize).saturating_sub(CONTEXT);
+            let near = logits[frame.saturating_sub(8)..(frame + 9).min(logits.len())].iter().copied();
+            let best = near.fold(f32::MIN, f32::max);
+            right += usize::from(logits[frame.saturating_sub(1)..frame + 2].contains(&best) && best > 0.0);
+        }
+    }
+    assert!(right >= 30, "{right} of 40 onsets");
+    Ok(())
+}
+
+#[test]
+fn inputs_are_the_levels_of_partials_and_neighbours() {
+    let sound = note_sound();
+    let mut inputs = vec![0.0; 3 * CHANNELS];
+    sound.levels.inputs(39, -1, &mut inputs);
+    assert!(inputs[..18].iter().all(|&value| value == 0.0), "before the recording there is silence");
+    let row = &inputs[2 * CHANNELS..];
+    for (channel, band) in [(0, 39), (1, 51), (2, 58), (6, 27), (7, 38), (8, 40)] {
+        assert_eq!(row[channel], 0.3 * sound.levels.level(1, 0, band));
+        assert_eq!(row[9 + channel], 0.3 * sound.levels.level(1, 1, band));
+    }
+    assert_eq!(sound.levels.level(1, 0, 96), 0.0);
+}

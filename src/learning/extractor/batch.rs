@@ -1,0 +1,80 @@
+//! The loss of a batch of slices, as an operation on their learned features.
+
+use candle_core::Tensor;
+use rayon::prelude::*;
+
+use super::super::loss_op::{Loss, loss_of};
+use super::method::{EncodedSlice, ExtractorMethod, slice_loss};
+use super::slices::SliceTruth;
+use crate::base::error::Result;
+use crate::base::job::JobContext;
+use crate::base::number::Real;
+use crate::networks::ops::Element;
+use crate::warping::Signal;
+use crate::warping::gdtw::Workspace;
+
+/// What is known of slices of equal size.
+#[derive(Debug, Clone)]
+pub struct SliceBatch {
+    /// Frame times of the score, from 0.
+    pub score_s: Vec<f64>,
+    /// Frame times of the recording, from 0.
+    pub performance_s: Vec<f64>,
+    /// The truth of each slice.
+    pub truths: Vec<SliceTruth>,
+}
+
+/// The mean loss of a batch, from the learned features of both sides (slices x frames x values) and λ (one value).
+/// Gradients flow to all three. The result does not depend on the number of threads.
+pub fn extractor_loss(
+    ctx: &JobContext,
+    method: ExtractorMethod,
+    batch: SliceBatch,
+    score: &Tensor,
+    performance: &Tensor,
+    lambda: &Tensor,
+) -> candle_core::Result<Tensor> {
+    let dim = score.dim(2)?;
+    let values = Tensor::cat(&[score.flatten_all()?, performance.flatten_all()?, lambda.flatten_all()?], 0)?;
+    loss_of(&values, BatchLoss { ctx: ctx.quiet(), method, batch, dim })
+}
+
+/// The values are those of the score, those of the performance, and λ.
+struct BatchLoss {
+    ctx: JobContext,
+    method: ExtractorMethod,
+    batch: SliceBatch,
+    dim: usize,
+}
+
+impl Loss for BatchLoss {
+    fn value_and_gradient<F: Element>(&self, values: &[F]) -> Result<(f64, Vec<F>)> {
+        let SliceBatch { score_s, performance_s, truths } = &self.batch;
+        let (score_length, performance_length) = (score_s.len() * self.dim, performance_s.len() * self.dim);
+        let (score, rest) = values.split_at(truths.len() * score_length);
+        let (performance, lambda) = rest.split_at(truths.len() * performance_length);
+        let lambda = Real::to_f64(lambda[0]);
+        let losses = truths
+            .par_iter()
+            .zip(score.par_chunks(score_length))
+            .zip(performance.par_chunks(performance_length))
+            .map_init(Workspace::default, |workspace, ((truth, score), performance)| {
+                let score = Signal::new(score_s, score, self.dim)?;
+                let performance = Signal::new(performance_s, performance, self.dim)?;
+                let slice = EncodedSlice { score, performance, truth };
+                slice_loss(&self.ctx, self.method, lambda, &slice, workspace)
+            })
+            .collect::<Result<Vec<_>>>()?;
+        let share = 1.0 / truths.len().max(1) as f64;
+        let weight = <F as Real>::from_f64(share);
+        let mut gradient = Vec::with_capacity(values.len());
+        losses.iter().for_each(|loss| gradient.extend(loss.score.iter().map(|&g| g * weight)));
+        losses.iter().for_each(|loss| gradient.extend(loss.performance.iter().map(|&g| g * weight)));
+        gradient.push(<F as Real>::from_f64(losses.iter().map(|loss| loss.lambda).sum::<f64>() * share));
+        Ok((losses.iter().map(|loss| loss.value).sum::<f64>() * share, gradient))
+    }
+}
+
+#[cfg(test)]
+#[path = "batch_tests.rs"]
+mod tests;

@@ -6,7 +6,9 @@
 mod command;
 mod document;
 mod folder;
+mod pane_scale;
 pub mod picture;
+mod placement;
 pub mod playback;
 mod preferences;
 mod state;

@@ -111,6 +111,8 @@ pub enum Task {
         /// What it is listened to for.
         method: Method,
     },
+    /// Reads another recording of the score, to be heard.
+    Decode(Source),
     /// Plays the score in the recording's time.
     Sound {
         /// The piece.
@@ -250,6 +252,7 @@ impl Task {
             | Self::Compare { .. } => Slot::Align,
             Self::Devices(_) => Slot::Devices,
             Self::Listen { .. } => Slot::Listen,
+            Self::Decode(_) => Slot::Other,
             Self::Sound { .. } => Slot::Sound,
             Self::Export { .. } | Self::Picture { .. } => Slot::Export,
             Self::Save { .. } => Slot::Save,
@@ -273,6 +276,7 @@ impl Task {
             Self::Adopt { .. } => "adopt",
             Self::Compare { .. } => "compare",
             Self::Listen { .. } => "listen",
+            Self::Decode(_) => "decode",
             Self::Sound { .. } => "sound",
             Self::Export { .. } => "export",
             Self::Save { .. } => "save",
@@ -345,6 +349,10 @@ pub fn run(ctx: &JobContext, task: Task, tell: &dyn Fn(Event)) -> Result<()> {
             let watch = &mut Stopwatch::default();
             let listening = Listening::new(ctx, &piece.recording, &piece.score, &method, &Device::Cpu, watch)?;
             tell(Event::Listened(Heard::new(listening)));
+        }
+        Task::Decode(source) => {
+            let clip = Arc::new(reading::decode(ctx, &source)?.clip);
+            tell(Event::Decoded { source, clip });
         }
         Task::Sound { piece, solution, soundfont } => {
             let alignment = &solution.alignment;

@@ -32,6 +32,8 @@ pub enum Slot {
     Drag,
     /// Listening to the recording.
     Listen,
+    /// Reading another recording of the score, to be heard.
+    Other,
     /// Playing the score for the ear.
     Sound,
     /// Writing an alignment.
@@ -52,7 +54,7 @@ pub enum Slot {
     Files,
 }
 
-const SLOTS: usize = 12;
+const SLOTS: usize = 13;
 
 /// What a job tells.
 #[derive(Debug)]
@@ -99,6 +101,13 @@ pub enum Event {
     },
     /// The recording was listened to.
     Listened(Heard),
+    /// Another recording was read.
+    Decoded {
+        /// Where it is.
+        source: Source,
+        /// What is heard.
+        clip: Arc<AudioClip>,
+    },
     /// The score sounds.
     Sound(Arc<AudioClip>),
     /// A file was written.

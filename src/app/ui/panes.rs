@@ -198,7 +198,7 @@ pub fn panes_ui(ui: &mut Ui, layout: &mut Tree<PaneKind>, state: &AppState, comm
     }
     layout.ui(&mut Panes { state, commands }, ui);
     if let Some(root) = layout.root() {
-        name_splitters(ui, layout, root, ui.scope_id().with(root));
+        name_splitters(ui, layout, root, scope_of(ui.scope_id(), root));
     }
 }
 
@@ -216,8 +216,13 @@ fn name_splitters(ui: &Ui, layout: &Tree<PaneKind>, tile: TileId, scope: egui::I
         }
     }
     for child in children {
-        name_splitters(ui, layout, child, scope.with(child));
+        name_splitters(ui, layout, child, scope_of(scope, child));
     }
+}
+
+/// The scope in which the dock draws a tile: a ui of its own, and one in it that can be disabled.
+fn scope_of(parent: egui::Id, tile: TileId) -> egui::Id {
+    parent.with(tile).with(egui::IdSalt::new("child"))
 }
 
 /// The first pane in a tile.

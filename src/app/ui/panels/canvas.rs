@@ -325,7 +325,8 @@ impl Canvas {
         ui.scope_builder(egui::UiBuilder::new().max_rect(place), |ui| {
             ui.spacing_mut().button_padding = vec2(0.0, 0.0);
             ui.spacing_mut().interact_size = place.size();
-            ui.put(place, egui::Button::selectable(on, text).frame_when_inactive(true).min_size(place.size()))
+            let button = egui::Button::selectable(on, text).frame_when_inactive(true).min_size(place.size());
+            ui.put(place, button.wrap_mode(egui::TextWrapMode::Extend))
         })
         .inner
     }

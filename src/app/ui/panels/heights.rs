@@ -30,7 +30,7 @@ pub fn height_buttons(
         return;
     }
     let HeightWords { what, keys } = words;
-    let now = if factor < 9.95 { format!("{factor:.1}×") } else { format!("{factor:.0}×") };
+    let now = if (1.05..9.95).contains(&factor) { format!("{factor:.1}×") } else { format!("{factor:.0}×") };
     let buttons = [
         ("−".to_owned(), format!("{what} lower"), format!("{} or Alt+wheel", keys[1])),
         ("+".to_owned(), format!("{what} higher"), format!("{} or Alt+wheel", keys[0])),

@@ -12,6 +12,7 @@ use agogic::align::settings::Settings;
 use agogic::align::{Listening, Named, Stopwatch, align_with};
 use agogic::base::job::JobContext;
 use agogic::evaluation::{BeatClock, TimeMap, evaluate, read_ground_truth};
+use agogic::networks::Device;
 use agogic::score::Score;
 use agogic::{Error, Result, audio};
 
@@ -89,7 +90,7 @@ fn errors_of(manifest: &Path) -> Result<Vec<Vec<f64>>> {
         let (recording, named) =
             (Named { name: "recording", content: &clip }, Named { name: "score", content: &score });
         let mut watch = Stopwatch::default();
-        let listening = Listening::new(&ctx, &clip, &score, &settings.method, &mut watch)?;
+        let listening = Listening::new(&ctx, &clip, &score, &settings.method, &Device::Cpu, &mut watch)?;
         let truth = read_ground_truth(&piece.truth, Some(&BeatClock::of_score(&score)))?;
         let error = |(_, params): (&str, OnsetParams)| {
             let found = align_with(&ctx, recording, named, &listening, &settings, &params, &mut Stopwatch::default())?;

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::pane_scale::PaneScale;
 use super::picture::PictureOptions;
 use super::playback::{Mix, OutputDevice};
 use super::preferences::{Recent, SideTab, ThemeChoice};
@@ -29,6 +30,8 @@ pub enum Command {
     ForgetReference,
     /// Show the system's file dialog.
     Ask(Question),
+    /// The path that was typed where the system shows no file dialog.
+    Answer(Question, PathBuf),
     /// Show a dialog of our own, or change what stands in it.
     Show(Dialog),
     /// Close it.
@@ -85,6 +88,10 @@ pub enum Command {
     Scroll(f64),
     /// Show everything.
     Fit,
+    /// Change how high the waveform and the notes are drawn.
+    SetScale(PaneScale),
+    /// Show the curve of the warp, or its difference from the reference.
+    ToggleWarpDifference,
     /// Show a stretch of the recording and go there.
     GoTo(f64),
     /// To the start or end.
@@ -131,6 +138,8 @@ pub enum Command {
     AdoptKept(usize),
     /// Throw a kept alignment away.
     ForgetKept(usize),
+    /// Keep the alignment and choose another recording of the same score.
+    OpenOtherRecording,
     /// Give a kept alignment another name.
     RenameKept(usize, String),
     /// Take a learned extractor, by name or file, or none.
@@ -175,6 +184,10 @@ pub enum Command {
     SetMix(Mix),
     /// Play the score with a SoundFont; none is the built-in piano.
     SetPlaybackSoundFont(Option<PathBuf>),
+    /// Hear the recording of a kept alignment instead of the open one, at the same moment of the score; none: the open one.
+    Hear(Option<usize>),
+    /// Hear the other recording: the open one if another is heard, else the last that was.
+    HearOther,
     /// Ask the system which devices sound can go to.
     ListDevices,
     /// Send sound to a device; none is the system's choice.

@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 use super::document::Document;
 use super::document::recovery::Leftover;
 use super::document::relink::Reopened;
+use super::document::source::Sources;
 use super::document::view_model::{Piece, Reference, Solution};
+use super::pane_scale::PaneScale;
 use super::picture::PictureOptions;
 use super::playback::{Mix, OutputDevice};
 use super::preferences::Preferences;
@@ -172,6 +174,13 @@ pub enum Dialog {
         /// The score.
         score: String,
     },
+    /// A path typed by hand, where the system shows no file dialog.
+    Path {
+        /// What is asked for.
+        question: Question,
+        /// The path so far.
+        path: String,
+    },
     /// Where to save the session.
     SaveSession {
         /// The path so far.
@@ -215,6 +224,10 @@ pub struct Transport {
     pub mix: Mix,
     /// Whether the score can be heard already.
     pub score_ready: bool,
+    /// The kept alignment whose recording is heard; none: the open recording is.
+    pub heard: Option<usize>,
+    /// The kept alignment whose recording was heard last.
+    pub heard_last: Option<usize>,
 }
 
 impl Transport {
@@ -234,6 +247,8 @@ impl Default for Transport {
             speed: 1.0,
             mix: Mix::default(),
             score_ready: false,
+            heard: None,
+            heard_last: None,
         }
     }
 }
@@ -253,10 +268,14 @@ pub struct AppState {
     pub waiting: Waiting,
     /// Hearing.
     pub transport: Transport,
+    /// How high the waveform and the notes are drawn.
+    pub scale: PaneScale,
     /// What there is to tell.
     pub notices: Vec<Notice>,
     /// The dialog that is open.
     pub dialog: Option<Dialog>,
+    /// The dialog whose paths are being opened: it comes back if they cannot be.
+    pub tried: Option<Dialog>,
     /// The file that the user has agreed to replace, in the system's dialog.
     pub may_replace: Option<PathBuf>,
     /// What the system's dialog was asked, and when.
@@ -285,8 +304,10 @@ impl AppState {
             work: None,
             waiting: Waiting::default(),
             transport: Transport::default(),
+            scale: PaneScale::default(),
             notices: Vec::new(),
             dialog: None,
+            tried: None,
             may_replace: None,
             asked: None,
             preferences,
@@ -358,6 +379,25 @@ impl AppState {
     pub fn proposed_name(&self, extension: &str) -> PathBuf {
         let recording = self.piece().and_then(|piece| piece.sources.recording.path()).map(Path::to_owned);
         recording.unwrap_or_else(|| std::env::home_dir().unwrap_or_default().join("demo")).with_extension(extension)
+    }
+
+    /// The file proposed to export to: one that no other format proposes, and that is none of the piece's own.
+    pub fn proposed_export(&self, format: Format) -> PathBuf {
+        let proposed = self.proposed_name(&format.ending());
+        let sources = self.piece().map(|piece| &piece.sources);
+        let own = |sources: &Sources| {
+            let files = [Some(&sources.recording), Some(&sources.score), sources.reference.as_ref()];
+            files.into_iter().flatten().any(|source| source.path() == Some(&proposed))
+        };
+        if sources.is_some_and(own) { self.proposed_name(&format!("aligned.{}", format.ending())) } else { proposed }
+    }
+
+    /// The folder that dialogs start in: that of the session, or else of the recording.
+    pub fn folder(&self) -> Option<PathBuf> {
+        let session = self.document.as_ref().and_then(|document| document.session_path.as_deref());
+        let file = session.or_else(|| self.piece().and_then(|piece| piece.sources.recording.path()))?;
+        let folder = std::path::absolute(file).ok()?.parent()?.to_owned();
+        Some(folder)
     }
 
     /// Where the session is saved, or could be.

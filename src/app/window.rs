@@ -6,15 +6,17 @@ use std::time::{Duration, Instant};
 
 use eframe::egui::{self, Ui};
 
+use super::SMALLEST_SIZE;
 use super::command::Command;
 use super::document::{Document, recovery};
 use super::picture::{self, Drawing, PictureOptions};
+use super::placement;
 use super::playback::{Output, Player};
 use super::preferences::{Preferences, ThemeChoice};
 use super::state::{AppState, Severity, TOLD_FOR};
 use super::tuning::Tuning;
 use super::ui::theme;
-use super::ui::{keys, panels, shell};
+use super::ui::{focus, keys, panels, shell};
 use super::update::{self, Services};
 use super::work::worker::Worker;
 
@@ -37,6 +39,7 @@ pub struct Window {
     services: Services,
     files: Vec<PathBuf>,
     begun: bool,
+    placed: bool,
     /// Since when there are changes that a crash would lose.
     unsafe_since: Option<Instant>,
     shown_title: String,
@@ -58,11 +61,20 @@ impl Window {
             player,
             user_folder: options.user_folder,
             recovery: found.slot,
+            score_sound: None,
             training: Arc::default(),
             opening: None,
         };
         state.tuning = Tuning::recall(&services.models_folder());
-        Self { state, services, files: options.files, begun: false, unsafe_since: None, shown_title: String::new() }
+        Self {
+            state,
+            services,
+            files: options.files,
+            begun: false,
+            placed: false,
+            unsafe_since: None,
+            shown_title: String::new(),
+        }
     }
 
     /// What is shown.
@@ -115,6 +127,7 @@ impl Window {
             let files = std::mem::take(&mut self.files);
             self.apply(if files.is_empty() { Command::OpenDemo } else { Command::Open(files) });
         }
+        self.place(ctx);
         update::take_in(&mut self.state, &mut self.services);
         update::follow_playhead(&mut self.state, &mut self.services);
         if let Some((options, replace)) = self.state.picture.take() {
@@ -150,6 +163,25 @@ impl Window {
             update::autosave(&self.state, &mut self.services);
         }
         ctx.request_repaint_after(if left.is_zero() { AUTOSAVE_AFTER } else { left });
+    }
+
+    /// Brings a window that does not fit the monitor onto it, once the system has told how large that is.
+    fn place(&mut self, ctx: &egui::Context) {
+        let (monitor, inner, outer, maximised) = ctx.input(|input| {
+            let viewport = input.viewport();
+            let maximised = viewport.maximized == Some(true) || viewport.fullscreen == Some(true);
+            (viewport.monitor_size, viewport.inner_rect, viewport.outer_rect, maximised)
+        });
+        let (Some(monitor), false) = (monitor.filter(|size| size.min_elem() > 1.0), self.placed) else { return };
+        self.placed = true;
+        let inner = inner.map_or(ctx.content_rect().size(), |inner| inner.size());
+        let Some(placement) = placement::fitted(monitor, inner, outer).filter(|_| !maximised) else { return };
+        let least = placement.inner_size.min(egui::Vec2::from(SMALLEST_SIZE));
+        ctx.send_viewport_cmd(egui::ViewportCommand::MinInnerSize(least));
+        ctx.send_viewport_cmd(egui::ViewportCommand::InnerSize(placement.inner_size));
+        if let Some(position) = placement.position {
+            ctx.send_viewport_cmd(egui::ViewportCommand::OuterPosition(position));
+        }
     }
 
     /// A picture of what the window of `ctx` shows now.
@@ -191,5 +223,6 @@ impl Window {
         panels::notices_ui(&ctx, &self.state, commands);
         panels::dialogs_ui(&ctx, &self.state, commands);
         panels::drop_hint_ui(&ctx);
+        focus::focus_ui(&ctx);
     }
 }

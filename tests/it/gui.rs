@@ -3,6 +3,7 @@
 mod corrections;
 mod dialogs;
 mod panels;
+mod panes;
 mod safety;
 mod settings;
 mod snapshots;

@@ -92,6 +92,17 @@ fn an_option_of_the_other_method_is_refused_by_name() {
 }
 
 #[test]
+fn a_device_that_is_not_there_is_refused_and_the_cpu_gives_the_usual_result() {
+    let demo = Demo::new();
+    let usual = rows(&demo.align(["-q"]).ok());
+    assert_eq!(rows(&demo.align(["-q", "--device", "cpu"]).ok()), usual);
+    let refused = demo.align(["--device", "cuda"]);
+    assert_eq!(refused.code, Some(1));
+    assert!(refused.stderr.contains("--features cuda"), "{}", refused.stderr);
+    assert_eq!(demo.align(["--device", "abacus"]).code, Some(2));
+}
+
+#[test]
 fn a_result_is_made_again_byte_for_byte_from_its_json() {
     let demo = Demo::new();
     for settings in [

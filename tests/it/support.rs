@@ -88,12 +88,9 @@ impl Demo {
 
     /// A copy of a shipped model in the folder.
     pub fn copy_of_model(&self, name: &str) -> PathBuf {
-        let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("models").join(name);
-        for extension in ["safetensors", "json"] {
-            let copy = self.path(name).with_extension(extension);
-            std::fs::copy(shipped.with_extension(extension), copy).unwrap();
-        }
-        self.path(name).with_extension("safetensors")
+        let name = format!("{name}.safetensors");
+        let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("models").join(&name);
+        self.file(&name, std::fs::read(shipped).unwrap())
     }
 
     /// `agogic align` of the demo with further arguments.

@@ -135,7 +135,8 @@ impl Document {
             accepted,
             settings,
             history: History::default(),
-            view: view.unwrap_or_else(|| TimeView::whole(piece.duration_s())),
+            view: view
+                .map_or_else(|| TimeView::whole(piece.duration_s()), |view| view.of_recording(piece.duration_s())),
             moved: None,
             moved_note: None,
             dragging: false,
@@ -278,7 +279,11 @@ impl Document {
     /// Everything that is saved of it.
     pub fn session(&self) -> Session {
         let sources = Sources { reference: self.reference_source.clone(), ..self.piece.sources.clone() };
-        let kept = |kept: &Kept| KeptAlignment { name: kept.name.clone(), alignment: (*kept.alignment).clone() };
+        let kept = |kept: &Kept| KeptAlignment {
+            name: kept.name.clone(),
+            alignment: (*kept.alignment).clone(),
+            recording: kept.recording.clone(),
+        };
         let mut session = Session::new(&sources, self.settings.clone());
         session.view = Some(self.view);
         session.accepted.clone_from(&self.accepted);

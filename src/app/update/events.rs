@@ -1,9 +1,10 @@
 //! What workers tell.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Services, compare, correct, files, play, relink, tune, with_document};
+use super::{Services, compare, correct, files, hear, play, relink, tune, with_document};
 use crate::align::settings::Method;
 use crate::app::command::Command;
 use crate::app::document::source::file_name;
@@ -66,6 +67,7 @@ fn take_in_one(state: &mut AppState, services: &mut Services, slot: Slot, event:
         Event::TrainingKept(interrupted) => state.tuning.interrupted = interrupted,
         Event::Training(event) => state.tuning.take_in(event),
         Event::Trained(outcome) => tune::trained(state, *outcome),
+        Event::Decoded { source, clip } => hear::decoded(state, services, &source, &clip),
         Event::Sound(clip) => play::score_sounds(state, services, clip),
         Event::Written(path) => state.tell(Notice::info(format!("Wrote {}.", path.display()))),
         Event::Saved { path, revision } => files::saved(state, services, path, revision),
@@ -80,7 +82,7 @@ fn opened(state: &mut AppState, services: &mut Services, piece: Arc<Piece>, refe
     if state.transport.playing {
         play::toggle(state, services);
     }
-    for slot in [Slot::Listen, Slot::Drag, Slot::Save, Slot::Keep] {
+    for slot in [Slot::Listen, Slot::Drag, Slot::Other, Slot::Save, Slot::Keep] {
         services.worker.cancel(slot);
     }
     if let Some(damage) = &piece.damage {
@@ -95,6 +97,7 @@ fn opened(state: &mut AppState, services: &mut Services, piece: Arc<Piece>, refe
     files::forget_kept(services);
     state.transport = state.transport.of_new_piece();
     state.waiting = Waiting::default();
+    state.tried = None;
     state.after_saving = None;
     play::new_solution(state, services);
     services.player.seek(0.0);
@@ -141,6 +144,10 @@ fn failed(state: &mut AppState, services: &mut Services, slot: Slot, error: &Err
             state.work = None;
             with_document(state, Document::let_go);
             services.opening = None;
+            // What was typed need not be typed again.
+            if let Some(tried) = state.tried.take().filter(|_| !matches!(error, Error::Cancelled)) {
+                state.dialog = Some(tried);
+            }
         }
         // What the drag would have brought is found out when it ends.
         Slot::Drag => return,
@@ -156,19 +163,41 @@ fn failed(state: &mut AppState, services: &mut Services, slot: Slot, error: &Err
     }
 }
 
-fn picked(state: &mut AppState, services: &mut Services, paths: Vec<std::path::PathBuf>) {
+/// The system has no file dialog: ours asks for the path instead.
+fn without_system_dialog(state: &mut AppState, question: Question) {
+    match question {
+        Question::OpenFiles => {
+            state.dialog = Some(Dialog::Open { recording: String::new(), score: String::new() });
+        }
+        Question::SaveSession(path) => state.dialog = Some(Dialog::SaveSession { path: path.display().to_string() }),
+        // Asked by dialogs that have a field for the path themselves.
+        Question::Export(_) | Question::Picture(_) | Question::Missing(_) => {
+            state.tell(Notice::warning("This system shows no file dialog: type the path."));
+        }
+        question => state.dialog = Some(Dialog::Path { question, path: String::new() }),
+    }
+}
+
+fn picked(state: &mut AppState, services: &mut Services, paths: Vec<PathBuf>) {
     let Some((question, since)) = state.asked.take() else { return };
-    let Some(first) = paths.first().cloned() else {
+    if paths.is_empty() {
         state.after_saving = None;
         if since.elapsed() < FASTEST_ANSWER {
-            state.tell(Notice::warning(
-                "This system shows no file dialog. Drop files on the window, or open them by path (Ctrl+Shift+O).",
-            ));
+            without_system_dialog(state, question);
         }
         return;
-    };
+    }
+    answered(state, services, question, paths);
+}
+
+/// Does what files were asked for.
+pub(super) fn answered(state: &mut AppState, services: &mut Services, question: Question, paths: Vec<PathBuf>) {
+    let Some(first) = paths.first().cloned() else { return };
+    if let Some(Dialog::Path { .. }) = state.dialog {
+        state.dialog = None;
+    }
     match question {
-        Question::OpenFiles => super::apply(state, services, Command::Open(paths)),
+        Question::OpenFiles | Question::OpenRecording => super::apply(state, services, Command::Open(paths)),
         Question::OpenReference => super::apply(state, services, Command::OpenReference(first)),
         Question::SaveSession(_) => {
             state.may_replace = Some(first.clone());
@@ -207,5 +236,52 @@ fn picked(state: &mut AppState, services: &mut Services, paths: Vec<std::path::P
                 state.tell(Notice::warning(format!("{} was not written: the dialog is closed.", file_name(&first))));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::time::Instant;
+
+    use super::*;
+    use crate::app::playback::{Player, SimulatedClock, SimulatedOutput};
+    use crate::app::preferences::Preferences;
+    use crate::app::work::worker::Worker;
+
+    fn services() -> Services {
+        Services {
+            worker: Worker::new(|| {}),
+            player: Player::new(Box::new(SimulatedOutput::new(SimulatedClock::default()))),
+            user_folder: None,
+            recovery: None,
+            score_sound: None,
+            training: Arc::default(),
+            opening: None,
+        }
+    }
+
+    #[test]
+    fn where_the_system_shows_no_file_dialog_the_path_is_asked_for() {
+        let session = Path::new("/pieces/take.agogic");
+        let asked = |question: Question| {
+            let (mut state, mut services) = (AppState::new(Preferences::default()), services());
+            state.asked = Some((question, Instant::now()));
+            picked(&mut state, &mut services, Vec::new());
+            state.dialog
+        };
+        assert!(matches!(asked(Question::OpenFiles), Some(Dialog::Open { .. })));
+        assert!(matches!(asked(Question::OpenSoundFont), Some(Dialog::Path { .. })));
+        let saved = asked(Question::SaveSession(session.to_owned()));
+        assert_eq!(saved, Some(Dialog::SaveSession { path: session.display().to_string() }));
+    }
+
+    #[test]
+    fn a_dialog_that_the_user_has_closed_stays_closed() {
+        let (mut state, mut services) = (AppState::new(Preferences::default()), services());
+        let long_ago = Instant::now().checked_sub(Duration::from_secs(2)).unwrap();
+        state.asked = Some((Question::OpenFiles, long_ago));
+        picked(&mut state, &mut services, Vec::new());
+        assert_eq!(state.dialog, None);
     }
 }

@@ -56,7 +56,9 @@ pub(super) fn open(state: &mut AppState, services: &mut Services, paths: Vec<Pat
         relink::offer(state, services, file.clone(), false);
         return;
     }
-    state.dialog = None;
+    if let Some(dialog @ Dialog::Open { .. }) = state.dialog.take() {
+        state.tried = Some(dialog);
+    }
     services.worker.start(Task::Classify { paths, discard: false });
 }
 
@@ -84,6 +86,7 @@ pub(super) fn classified(
         return;
     }
     if recording.is_none() && score.is_none() {
+        state.tried = None;
         if reference.is_some() {
             let with = reference.map_or(CompareWith::Nothing, |path| CompareWith::Source(Source::File(path)));
             super::compare::with(state, services, with);
@@ -119,6 +122,7 @@ pub(super) fn classified(
                 }
                 _ => return,
             };
+            state.tried = None;
             state.waiting = Waiting { recording, score };
             state.tell(Notice::info(text));
         }

@@ -5,6 +5,7 @@ mod compare;
 mod correct;
 mod events;
 mod files;
+mod hear;
 mod look;
 mod play;
 mod relink;
@@ -25,6 +26,7 @@ use super::time_view::TimeView;
 use super::ui::panes::default_layout;
 use super::work::tasks::{CompareWith, ModelPurpose, Task};
 use super::work::worker::{Slot, Worker};
+use crate::audio::AudioClip;
 use crate::learning::Control;
 
 pub use events::take_in;
@@ -41,6 +43,8 @@ pub struct Services {
     pub user_folder: Option<PathBuf>,
     /// Where the session is kept safe.
     pub recovery: Option<Recovery>,
+    /// The score played in the time of the open recording, once it is.
+    pub score_sound: Option<Arc<AudioClip>>,
     /// Pauses the training.
     pub training: Arc<Control>,
     /// What is to be applied when files that are being opened have been read.
@@ -69,8 +73,10 @@ pub fn apply(state: &mut AppState, services: &mut Services, command: Command) {
                 state.dialog = None;
             }
             state.asked = Some((question.clone(), Instant::now()));
-            services.worker.start(Task::Dialog(system_dialog::ask(question)));
+            let folder = state.folder();
+            services.worker.start(Task::Dialog(system_dialog::ask(question, folder.as_deref())));
         }
+        Command::Answer(question, path) => events::answered(state, services, question, vec![path]),
         Command::Show(dialog) => state.dialog = Some(dialog),
         Command::CloseDialog => close_dialog(state),
         Command::SaveSession => files::save(state, services),
@@ -102,6 +108,10 @@ pub fn apply(state: &mut AppState, services: &mut Services, command: Command) {
         Command::Zoom(factor) => look::zoom(state, factor),
         Command::Scroll(share) => look::show(state, |view| view.panned(share * view.span_s)),
         Command::Fit => look::show(state, |view| TimeView::whole(view.duration_s)),
+        Command::SetScale(scale) => state.scale = scale,
+        Command::ToggleWarpDifference => {
+            state.preferences.warp_difference = !state.preferences.warp_difference;
+        }
         Command::GoTo(time_s) => look::go_to(state, services, time_s),
         Command::GoToEdge { end } => {
             let time_s = if end { state.view().duration_s } else { 0.0 };
@@ -125,7 +135,12 @@ pub fn apply(state: &mut AppState, services: &mut Services, command: Command) {
         Command::Keep => with_document(state, compare::keep),
         Command::ToggleKept(index) => with_document(state, |document| compare::toggle(document, index)),
         Command::AdoptKept(index) => compare::adopt(state, services, index),
-        Command::ForgetKept(index) => with_document(state, |document| compare::forget(document, index)),
+        Command::ForgetKept(index) => {
+            hear::hear(state, services, None);
+            state.transport.heard_last = None;
+            with_document(state, |document| compare::forget(document, index));
+        }
+        Command::OpenOtherRecording => compare::open_other_recording(state, services),
         Command::RenameKept(index, name) => with_document(state, |document| compare::rename(document, index, name)),
         Command::ChooseModel(model) => tune::choose_model(state, services, model),
         Command::SetPlan(plan) => tune::set_plan(state, plan),
@@ -150,6 +165,8 @@ pub fn apply(state: &mut AppState, services: &mut Services, command: Command) {
         Command::SetSpeed(speed) => play::set_speed(state, services, speed),
         Command::SetMix(mix) => play::set_mix(state, services, mix),
         Command::SetPlaybackSoundFont(soundfont) => play::set_soundfont(state, services, soundfont),
+        Command::Hear(index) => hear::hear(state, services, index),
+        Command::HearOther => hear::hear_other(state, services),
         Command::ListDevices => play::list_devices(services),
         Command::ChooseDevice(device) => play::choose_device(state, services, device),
         Command::SetTheme(theme) => state.preferences.theme = theme,
@@ -200,14 +217,14 @@ fn cancel(state: &mut AppState, services: &mut Services) {
         return;
     }
     services.worker.cancel(Slot::Align);
-    services.opening = None;
+    (services.opening, state.tried) = (None, None);
     with_document(state, Document::let_go);
     state.tell(Notice::info("Cancelled. What was found before is still here."));
 }
 
 /// Closes the dialog. What was to be done after saving is not done.
 fn close_dialog(state: &mut AppState) {
-    state.dialog = None;
+    (state.dialog, state.tried) = (None, None);
     (state.after_saving, state.may_replace) = (None, None);
 }
 

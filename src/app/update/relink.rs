@@ -23,6 +23,7 @@ pub(super) fn open(state: &mut AppState, services: &mut Services, file: &Path, s
 
 /// Goes on with a session, or asks for the first file that is missing.
 pub(super) fn reopened(state: &mut AppState, services: &mut Services, reopened: Box<Reopened>) {
+    state.tried = None;
     let Some(sources) = reopened.sources() else {
         state.work = None;
         state.dialog = Some(Dialog::Relink(reopened));
@@ -39,7 +40,11 @@ pub(super) fn reopened(state: &mut AppState, services: &mut Services, reopened: 
     let opening = Opening {
         settings: session.settings,
         view: session.view,
-        kept: session.kept.into_iter().map(|kept| Kept::new(kept.name, Arc::new(kept.alignment))).collect(),
+        kept: session
+            .kept
+            .into_iter()
+            .map(|kept| Kept::new(kept.name, Arc::new(kept.alignment), kept.recording))
+            .collect(),
         accepted: session.accepted,
         // From where a relative path was meant is not known.
         session_path: saved_as.or(session.saved_as.filter(|path| path.is_absolute())),
@@ -50,7 +55,10 @@ pub(super) fn reopened(state: &mut AppState, services: &mut Services, reopened: 
 
 /// Takes a file for the one that the dialog asks for.
 pub(super) fn offer(state: &mut AppState, services: &mut Services, file: PathBuf, confirmed: bool) {
-    if let Some(Dialog::Relink(reopened)) = state.dialog.take() {
+    if let Some(Dialog::Relink(mut reopened)) = state.dialog.take() {
+        state.forget_errors();
+        reopened.typed = file.display().to_string();
+        state.tried = Some(Dialog::Relink(reopened.clone()));
         state.work = Some(Work::new(format!("Reading {}", file_name(&file))));
         services.worker.start(Task::Offer { reopened, file, confirmed });
     }

@@ -13,6 +13,7 @@ use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
 use crate::demo;
 use crate::evaluation::{BeatClock, TimeMap, read_ground_truth};
+use crate::networks::Device;
 use crate::score::Score;
 
 /// Aligns a piece; tells what was heard of it unless that was known.
@@ -28,7 +29,7 @@ pub(super) fn align_piece(
     match heard.filter(|heard| heard.listening.suits(&settings.method)) {
         Some(heard) => Ok((align_heard(ctx, recording, score, &heard.listening, settings, watch)?, None)),
         None => {
-            let (alignment, listening) = align(ctx, recording, score, settings, watch)?;
+            let (alignment, listening) = align(ctx, recording, score, settings, &Device::Cpu, watch)?;
             Ok((alignment, Some(Heard::new(listening))))
         }
     }
@@ -60,14 +61,19 @@ pub(super) fn read(ctx: &JobContext, mut sources: Sources) -> Result<Read> {
         }
     };
     let recording_name = sources.recording.name(DEMO_RECORDING);
-    let decoded: Decoded = match &sources.recording {
-        Source::Demo => audio::decode_bytes(ctx, DEMO_RECORDING, demo::performance_bytes())?,
-        Source::File(path) => audio::decode(ctx, path)?,
-    };
-    decoded.clip.check_usable(&recording_name)?;
+    let decoded = decode(ctx, &sources.recording)?;
     let score_name = sources.score.name(DEMO_SCORE);
     let piece = Piece::new(PieceParts { sources, recording_name, score_name, decoded, score });
     Ok(Read { piece, reference, bad_reference })
+}
+
+pub(super) fn decode(ctx: &JobContext, source: &Source) -> Result<Decoded> {
+    let decoded = match source {
+        Source::Demo => audio::decode_bytes(ctx, DEMO_RECORDING, demo::performance_bytes())?,
+        Source::File(path) => audio::decode(ctx, path)?,
+    };
+    decoded.clip.check_usable(&source.name(DEMO_RECORDING))?;
+    Ok(decoded)
 }
 
 pub(super) fn read_reference(source: &Source, score: &Score) -> Result<Reference> {

@@ -24,6 +24,7 @@ use crate::base::error::Result;
 use crate::base::job::JobContext;
 use crate::export::{ExportInput, Format};
 use crate::learning::Control;
+use crate::networks::Device;
 use crate::networks::open_card;
 use crate::score::{SoundFont, SynthParams, synthesise_mapped};
 
@@ -110,6 +111,8 @@ pub enum Task {
         /// What it is listened to for.
         method: Method,
     },
+    /// Reads another recording of the score, to be heard.
+    Decode(Source),
     /// Plays the score in the recording's time.
     Sound {
         /// The piece.
@@ -249,6 +252,7 @@ impl Task {
             | Self::Compare { .. } => Slot::Align,
             Self::Devices(_) => Slot::Devices,
             Self::Listen { .. } => Slot::Listen,
+            Self::Decode(_) => Slot::Other,
             Self::Sound { .. } => Slot::Sound,
             Self::Export { .. } | Self::Picture { .. } => Slot::Export,
             Self::Save { .. } => Slot::Save,
@@ -272,6 +276,7 @@ impl Task {
             Self::Adopt { .. } => "adopt",
             Self::Compare { .. } => "compare",
             Self::Listen { .. } => "listen",
+            Self::Decode(_) => "decode",
             Self::Sound { .. } => "sound",
             Self::Export { .. } => "export",
             Self::Save { .. } => "save",
@@ -342,8 +347,12 @@ pub fn run(ctx: &JobContext, task: Task, tell: &dyn Fn(Event)) -> Result<()> {
         }
         Task::Listen { piece, method } => {
             let watch = &mut Stopwatch::default();
-            let listening = Listening::new(ctx, &piece.recording, &piece.score, &method, watch)?;
+            let listening = Listening::new(ctx, &piece.recording, &piece.score, &method, &Device::Cpu, watch)?;
             tell(Event::Listened(Heard::new(listening)));
+        }
+        Task::Decode(source) => {
+            let clip = Arc::new(reading::decode(ctx, &source)?.clip);
+            tell(Event::Decoded { source, clip });
         }
         Task::Sound { piece, solution, soundfont } => {
             let alignment = &solution.alignment;

@@ -32,6 +32,8 @@ pub enum Slot {
     Drag,
     /// Listening to the recording.
     Listen,
+    /// Reading another recording of the score, to be heard.
+    Other,
     /// Playing the score for the ear.
     Sound,
     /// Writing an alignment.
@@ -52,7 +54,7 @@ pub enum Slot {
     Files,
 }
 
-const SLOTS: usize = 12;
+const SLOTS: usize = 13;
 
 /// What a job tells.
 #[derive(Debug)]
@@ -99,6 +101,13 @@ pub enum Event {
     },
     /// The recording was listened to.
     Listened(Heard),
+    /// Another recording was read.
+    Decoded {
+        /// Where it is.
+        source: Source,
+        /// What is heard.
+        clip: Arc<AudioClip>,
+    },
     /// The score sounds.
     Sound(Arc<AudioClip>),
     /// A file was written.
@@ -295,12 +304,10 @@ mod tests {
         let begun = Instant::now();
         let mut seen = Vec::new();
         while begun.elapsed() < Duration::from_secs(60) {
-            for (_, event) in worker.poll() {
-                let done = wanted(&event);
-                seen.push(event);
-                if done {
-                    return seen;
-                }
+            // All that was told at once is returned: nothing that is polled may be lost.
+            seen.extend(worker.poll().into_iter().map(|(_, event)| event));
+            if seen.iter().any(&wanted) {
+                return seen;
             }
             std::thread::sleep(Duration::from_millis(5));
         }

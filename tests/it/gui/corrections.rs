@@ -120,7 +120,8 @@ fn a_note_is_dragged_alone_while_alt_is_held() {
     bench.apply(Command::ToggleSnap);
     let view = bench.read(AppState::view);
     let rect = bench.harness.get_by_label_contains("Notes, playhead").rect();
-    let (pitch, (low, high)) = bench.read(|state| (open(state).piece.score.notes[note].pitch, open(state).piece.pitches));
+    let (pitch, (low, high)) =
+        bench.read(|state| (open(state).piece.score.notes[note].pitch, open(state).piece.pitches));
     let rows = f32::from(high - low + 5);
     let y = rect.top() + rect.height() * (f32::from(high + 2 - pitch) + 0.5) / rows;
     let x = |time_s: f64| rect.left() + view.share_of(time_s) as f32 * rect.width();
@@ -166,7 +167,11 @@ fn aligning_again_says_what_changed_or_that_nothing_did() {
     bench.apply(Command::SetSettings(slope(0.01, 100.0)));
     bench.apply(Command::Align);
     bench.wait("aligning", |state| state.work.is_none() && !state.needs_aligning());
-    assert!(bench.read(|state| !state.is_changed() && open(state).ghost.is_none()), "{:?}", bench.read(|s| s.notices.clone()));
+    assert!(
+        bench.read(|state| !state.is_changed() && open(state).ghost.is_none()),
+        "{:?}",
+        bench.read(|s| s.notices.clone())
+    );
     bench.apply(Command::SetSettings(Settings {
         method: Method::Onsets(OnsetMethod { ear: None, slope: None }),
         ..Settings::default()

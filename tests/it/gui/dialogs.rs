@@ -84,6 +84,17 @@ fn a_missing_recording_is_asked_for_and_another_one_needs_a_confirmation() {
     bench.wait("asking", |state| matches!(state.dialog, Some(Dialog::Relink(_))));
     bench.harness.get_by_label("Where is performance.ogg?");
     assert!(bench.harness.query_by_label("Open without it").is_none(), "there is nothing to show without a recording");
+    let field = bench.harness.get_by_role_and_label(AccessRole::TextInput, "File");
+    assert!(field.is_focused(), "the path can be typed at once");
+    let nowhere = folder.path().join("nowhere.ogg");
+    bench.apply(Command::Relink { file: nowhere.clone(), confirmed: false });
+    bench.wait("failing", |state| state.notices.iter().any(|notice| notice.severity == Severity::Error));
+    bench.read(|state| match &state.dialog {
+        Some(Dialog::Relink(asked)) => {
+            assert_eq!(asked.typed, nowhere.display().to_string(), "it need not be typed again")
+        }
+        other => panic!("{other:?}"),
+    });
     let other = folder.path().join("other.wav");
     std::fs::write(&other, "something else").unwrap();
     bench.apply(Command::Relink { file: other, confirmed: false });

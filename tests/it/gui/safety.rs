@@ -249,7 +249,8 @@ fn a_bad_truth_file_does_not_keep_a_pair_from_opening() {
     bench.read(|state| {
         assert_eq!(state.piece().unwrap().recording_name, "performance.ogg");
         assert!(state.reference().is_none());
-        let told = |notice: &&agogic::app::Notice| notice.severity == Severity::Error && notice.text.contains("truth.csv");
+        let told =
+            |notice: &&agogic::app::Notice| notice.severity == Severity::Error && notice.text.contains("truth.csv");
         assert_eq!(state.notices.iter().filter(told).count(), 1, "{:?}", state.notices);
     });
 }

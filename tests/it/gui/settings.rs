@@ -97,7 +97,11 @@ fn walk(bench: &mut Bench, method: &Method, acts: &[Act]) {
             seen.extend(controls(bench));
         }
         align(bench);
-        assert!(!bench.read(AppState::needs_aligning), "{what:?} was used: {:?}", bench.read(|state| state.notices.clone()));
+        assert!(
+            !bench.read(AppState::needs_aligning),
+            "{what:?} was used: {:?}",
+            bench.read(|state| state.notices.clone())
+        );
         assert_ne!(result(bench), before, "{what:?}");
     }
     let walked = acts.iter().flat_map(|what| match what {

@@ -11,5 +11,5 @@ mod spectrum;
 pub use change::Change;
 pub use doubts::Doubt;
 pub use piece::{Piece, PieceParts};
-pub use solution::{Reference, RollSpan, Solution, Support};
+pub use solution::{PlacedBeat, PlacedOnset, Reference, RollSpan, Solution, Support};
 pub use spectrum::{Spectrum, TILE};

@@ -1,5 +1,7 @@
 //! Corrections agree in every place that shows them, and aligning again says what it did.
 
+use std::path::Path;
+
 use agogic::align::settings::{Anchor, FixedNote, Method, OnsetMethod, Settings, SlopeLimits};
 use agogic::app::{AppState, Command, Document};
 use agogic::export::Format;
@@ -7,9 +9,10 @@ use eframe::egui::{Event, Key, Modifiers, pos2};
 use egui_kittest::kittest::Queryable;
 
 use super::{Bench, demo_files, folder, open};
+use crate::support::{agogic, midi};
 
 /// The demo without its truth: what is doubtful is judged by the recording alone.
-fn without_truth(folder: &std::path::Path) -> Bench {
+fn without_truth(folder: &Path) -> Bench {
     let [audio, score, _] = demo_files(folder);
     let mut bench = Bench::new(folder, vec![audio, score]);
     bench.wait_until_aligned();
@@ -22,12 +25,26 @@ fn wait_until_solved(bench: &mut Bench) {
     bench.wait("solving", |state| state.work.is_none() && still(open(state)));
 }
 
-/// A chord of the demo, in the middle of it: its moment of the score, and its notes.
+/// A scale in thirds, played by a machine.
+fn thirds(folder: &Path) -> Bench {
+    let [audio, score] = ["thirds.wav", "thirds.mid"].map(|name| folder.join(name));
+    let note = |n: u32, above: u8| (n * 480, 400, 48 + (2 * n % 24) as u8 + above);
+    let notes: Vec<_> = (0..40).flat_map(|n| [note(n, 0), note(n, 4)]).collect();
+    std::fs::write(&score, midi(500_000, &notes)).unwrap();
+    agogic([Path::new("synth"), &score, Path::new("-o"), &audio]).ok();
+    let mut bench = Bench::new(folder, vec![audio, score]);
+    bench.wait_until_aligned();
+    bench.wait("listening", |state| open(state).heard.is_some());
+    bench
+}
+
+/// A chord in the middle: its moment of the score, and its notes.
 fn chord(bench: &Bench) -> (f64, Vec<usize>) {
     bench.read(|state| {
         let notes = &open(state).piece.score.notes;
-        let first = (60..notes.len()).find(|&i| notes[i].onset_s == notes[i + 1].onset_s).unwrap();
-        (notes[first].onset_s, open(state).chord_at(notes[first].onset_s))
+        let chord = open(state).chord_at(notes[notes.len() / 2].onset_s);
+        assert_eq!(chord.len(), 2);
+        (notes[chord[0]].onset_s, chord)
     })
 }
 
@@ -38,7 +55,7 @@ fn note_onset(bench: &Bench, note: usize) -> f64 {
 #[test]
 fn a_fixed_chord_is_in_one_place_in_notes_doubts_and_exports() {
     let folder = folder();
-    let mut bench = without_truth(folder.path());
+    let mut bench = thirds(folder.path());
     let (score_s, chord) = chord(&bench);
     let warp_at = |bench: &Bench| bench.read(|state| state.solution().unwrap().alignment.warp.at(score_s));
     let before = warp_at(&bench);
@@ -71,7 +88,7 @@ fn covers(doubt: &agogic::app::Doubt, time_s: f64) -> bool {
 #[test]
 fn a_single_note_is_nudged_freed_undone_and_saved() {
     let folder = folder();
-    let mut bench = without_truth(folder.path());
+    let mut bench = thirds(folder.path());
     let (score_s, chord) = chord(&bench);
     bench.apply(Command::Select(Some(score_s)));
     bench.harness.key_press_modifiers(Modifiers::ALT, Key::ArrowUp);
@@ -112,7 +129,7 @@ fn a_single_note_is_nudged_freed_undone_and_saved() {
 #[test]
 fn a_note_is_dragged_alone_while_alt_is_held() {
     let folder = folder();
-    let mut bench = without_truth(folder.path());
+    let mut bench = thirds(folder.path());
     let (_, chord) = chord(&bench);
     let note = chord[1];
     let before = note_onset(&bench, note);

@@ -78,7 +78,7 @@ fn a_fixed_chord_is_in_one_place_in_notes_doubts_and_exports() {
     bench.apply(Command::Export { format: Format::Csv, path: path.clone() });
     bench.wait("writing", |state| state.notices.iter().any(|notice| notice.text.starts_with("Wrote")));
     let text = std::fs::read_to_string(&path).unwrap();
-    assert!(text.contains(&format!("{target:.3}")), "{target}\n{text}");
+    assert!(text.contains(&format!("{score_s:.6},{target:.6}\n")), "{target}\n{text}");
 }
 
 fn covers(doubt: &agogic::app::Doubt, time_s: f64) -> bool {

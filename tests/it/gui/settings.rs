@@ -24,7 +24,7 @@ enum Act {
 use Act::{Choose, Set, Tick};
 
 /// Buttons that change no setting.
-const BUTTONS: [&str; 3] = ["Advanced", "Align again", "Reset"];
+const BUTTONS: [&str; 2] = ["Align again", "Reset"];
 
 /// Every control between the headings of the panel.
 fn controls(bench: &Bench) -> BTreeSet<String> {

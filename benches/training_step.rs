@@ -6,8 +6,8 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use agogic::JobContext;
-use agogic::training::{Adam, AdamParams, ExtractorMethod, SliceBatch, SliceParams, SliceTruth, extractor_loss};
 use agogic::training::GruShape;
+use agogic::training::{Adam, AdamParams, ExtractorMethod, SliceBatch, SliceParams, SliceTruth, extractor_loss};
 use agogic::training::{Device, Gru};
 use candle_core::{Tensor, Var};
 

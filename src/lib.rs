@@ -25,7 +25,8 @@ pub use align::settings::{
     Aligner, Anchor, Ends, FeatureKind, FixedNote, FrameMethod, Method, OnsetMethod, Settings, SlopeLimits,
 };
 pub use align::{
-    AlignedFiles, Listening, Named, StageTime, Stopwatch, align, align_files, align_heard, align_with, can_realign, realign,
+    AlignedFiles, Listening, Named, StageTime, Stopwatch, align, align_files, align_heard, align_with, can_realign,
+    realign,
 };
 pub use audio::{AudioClip, Decoded, decode, decode_bytes};
 pub use base::error::{Error, Result};

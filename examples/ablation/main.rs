@@ -7,14 +7,14 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use agogic::OnsetParams;
-use agogic::Settings;
-use agogic::{Listening, Named, Stopwatch, align_with};
 use agogic::JobContext;
-use agogic::{BeatClock, TimeMap, evaluate, read_ground_truth};
-use agogic::training::Device;
+use agogic::OnsetParams;
 use agogic::Score;
+use agogic::Settings;
+use agogic::training::Device;
+use agogic::{BeatClock, TimeMap, evaluate, read_ground_truth};
 use agogic::{Error, Result, decode};
+use agogic::{Listening, Named, Stopwatch, align_with};
 
 fn main() -> ExitCode {
     let manifests: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();

@@ -14,10 +14,10 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use agogic::{Anchor, FrameMethod, Method, Settings};
+use agogic::Format;
 use agogic::window::playback::{SimulatedClock, SimulatedOutput};
 use agogic::window::{AppState, Command, Dialog, Document, PaneKind, Severity, ThemeChoice, Window, WindowOptions};
-use agogic::Format;
+use agogic::{Anchor, FrameMethod, Method, Settings};
 use eframe::egui::accesskit::Role;
 use eframe::egui::{self, Key, Modifiers, pos2, vec2};
 use egui_kittest::Harness;

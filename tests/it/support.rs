@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use agogic::{AudioClip, decode_bytes};
 use agogic::JobContext;
+use agogic::{AudioClip, decode_bytes};
 use midly::num::{u4, u7, u15, u24, u28};
 use midly::{Format, Header, MetaMessage, MidiMessage, Smf, Timing, TrackEvent, TrackEventKind};
 use tempfile::TempDir;

@@ -69,13 +69,13 @@ mod tempo;
 
 pub use band::{WideningBand, solve_in_band};
 pub use implicit::{Gradient, gradient, smoothed_gradient};
-pub use jumps::{Coverage, FreeJumps, JumpOption, JumpTaken, Section, Structure, StructureParams, find_structure};
-pub use newton::KKT_TOLERANCE;
+pub use jumps::{Coverage, FreeJumps, JumpOption, Structure, StructureParams, find_structure};
+#[cfg(test)]
+use newton::KKT_TOLERANCE;
 pub use options::{FirstGrid, SolveOptions};
 pub use problem::{EdgeCost, NodeCost, Problem};
 pub use sensitivity::{EdgeGradient, NodeGradient};
-pub use solve::{Pass, Solution, Workspace, solve, solve_batch};
-pub use stationarity::{KnotState, SegmentState};
+pub use solve::{Solution, Workspace, solve};
 pub use table::CostTable;
 
 #[cfg(test)]

@@ -1,7 +1,5 @@
 //! The forward pass: search on a grid, refine, finish on the continuous problem.
 
-use rayon::prelude::*;
-
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
 
@@ -101,16 +99,4 @@ pub fn solve<T: Real>(
         newton_steps: finish.steps,
         passes,
     })
-}
-
-/// Solves independent problems on all threads. The results are those of [`solve`], in order, whatever the number of threads.
-pub fn solve_batch<T: Real>(
-    ctx: &JobContext,
-    problems: &[Problem<'_, T>],
-    options: &SolveOptions,
-) -> Vec<Result<Solution>> {
-    problems
-        .par_iter()
-        .map_init(Workspace::default, |workspace, problem| solve(ctx, problem, options, workspace))
-        .collect()
 }

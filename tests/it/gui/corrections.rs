@@ -1,8 +1,8 @@
 //! Corrections agree in every place that shows them, and aligning again says what it did.
 
-use agogic::{Anchor, FixedNote, Method, OnsetMethod, Settings, SlopeLimits};
-use agogic::window::{AppState, Command, Document};
 use agogic::Format;
+use agogic::window::{AppState, Command, Document};
+use agogic::{Anchor, FixedNote, Method, OnsetMethod, Settings, SlopeLimits};
 use eframe::egui::{Event, Key, Modifiers, pos2};
 use egui_kittest::kittest::Queryable;
 

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
+use agogic::training::{Device, open_model};
 use agogic::window::picture::{PictureArea, PictureFormat, PictureOptions};
 use agogic::window::playback::OutputDevice;
 use agogic::window::tuning::Start;
 use agogic::window::{Afterwards, Command, Dialog, PaneKind, Preferences, Severity, SideTab};
-use agogic::training::{Device, open_model};
 use eframe::egui::accesskit::Role as AccessRole;
 use eframe::egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable;

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use agogic::Anchor;
+use agogic::Format;
 use agogic::window::picture::PictureOptions;
 use agogic::window::{Afterwards, AppState, Command, Dialog, Severity};
-use agogic::Format;
 use eframe::egui::{Key, Modifiers, ViewportId};
 use egui_kittest::kittest::Queryable;
 

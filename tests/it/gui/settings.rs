@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use agogic::{Aligner, FrameMethod, Method, Settings};
 use agogic::window::{AppState, Command, Severity};
+use agogic::{Aligner, FrameMethod, Method, Settings};
 use eframe::egui::accesskit::Role;
 use egui_kittest::kittest::{NodeT, Queryable};
 

@@ -26,7 +26,7 @@ pub use align::settings::{
 };
 pub use align::{
     AlignedFiles, Listening, Named, StageTime, Stopwatch, align, align_files, align_heard, align_with, can_realign,
-    realign,
+    moved_warp, realign,
 };
 pub use audio::{AudioClip, Decoded, decode, decode_bytes};
 pub use base::error::{Error, Result};
@@ -34,7 +34,7 @@ pub use base::job::{JobContext, Progress};
 pub use cli::main as command_line;
 pub use evaluation::{BeatClock, GroundTruth, Metrics, TimeMap, evaluate, read_ground_truth};
 pub use export::{ExportInput, Exporter, Format, read_alignment};
-pub use score::{Note, Score, SynthParams, synthesise};
+pub use score::{Note, Score, ScoreBeat, SynthParams, synthesise, synthesise_mapped};
 
 /// The embedded demo piece: performance, score and ground truth.
 pub mod demo_piece {
@@ -50,8 +50,9 @@ pub mod engine {
 /// The networks and their training.
 pub mod training {
     pub use crate::learning::{
-        Adam, AdamParams, ExtractorMethod, PieceFiles, SliceBatch, SliceParams, SliceTruth, TrainParams, TrainingJob,
-        extractor_loss, run_training,
+        Adam, AdamParams, Control, EpochRecord, ExtractorMethod, PieceFiles, PieceScores, SliceBatch, SliceParams,
+        SliceTruth, TrainEvent, TrainParams, Trained, TrainingJob, Unimproved, compare_pieces, extractor_loss,
+        run_training,
     };
     pub use crate::networks::gru::{Batch, GruRef, GruShape, InputGradient, backward, encode, encode_recording};
     pub use crate::networks::{Device, DeviceChoice, Gru, Model, ModelCard, ModelKind, open_model};

@@ -6,7 +6,7 @@ mod resample;
 mod wav;
 
 pub use clip::AudioClip;
-#[cfg(test)]
+#[cfg(all(test, feature = "gui"))]
 pub(crate) use decode::SourceInfo;
 pub use decode::{Decoded, decode, decode_bytes};
 pub use wav::write_wav;

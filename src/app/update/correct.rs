@@ -247,10 +247,19 @@ fn step_through_history(
     state.work = None;
     let_go(document, services);
     document.ghost = None;
+    let same_result = match (&document.solution, &snapshot.solution) {
+        (Some(now), Some(then)) => Arc::ptr_eq(now, then),
+        (now, then) => now.is_none() && then.is_none(),
+    };
+    let only_settings = same_result && document.settings.same_corrections(&snapshot.settings);
+    if only_settings && document.accepted == snapshot.accepted {
+        document.note_addition();
+    } else {
+        document.note_correction();
+    }
     document.accepted = snapshot.accepted;
     document.settings = snapshot.settings;
     document.solution = snapshot.solution;
-    document.note_correction();
     // A change that was taken back before it was solved has no solution of its own yet. Settings that were only typed had
     // none either, and wait for the user to align.
     let solved_for = document.solution.as_ref().map(|solution| &solution.alignment.settings);

@@ -225,7 +225,7 @@ fn cancel(state: &mut AppState, services: &mut Services) {
 /// Closes the dialog. What was to be done after saving is not done.
 fn close_dialog(state: &mut AppState) {
     (state.dialog, state.tried) = (None, None);
-    state.after_saving = None;
+    (state.after_saving, state.may_replace) = (None, None);
 }
 
 fn escape(state: &mut AppState, services: &mut Services) {

@@ -1,15 +1,18 @@
 //! Corrections agree in every place that shows them, and aligning again says what it did.
 
-use agogic::Format;
-use agogic::window::{AppState, Command, Document};
-use agogic::{Anchor, FixedNote, Method, OnsetMethod, Settings, SlopeLimits};
+use std::path::Path;
+
+use agogic::align::settings::{Anchor, FixedNote, Method, OnsetMethod, Settings, SlopeLimits};
+use agogic::app::{AppState, Command, Document};
+use agogic::export::Format;
 use eframe::egui::{Event, Key, Modifiers, pos2};
 use egui_kittest::kittest::Queryable;
 
 use super::{Bench, demo_files, folder, open};
+use crate::support::{agogic, midi};
 
 /// The demo without its truth: what is doubtful is judged by the recording alone.
-fn without_truth(folder: &std::path::Path) -> Bench {
+fn without_truth(folder: &Path) -> Bench {
     let [audio, score, _] = demo_files(folder);
     let mut bench = Bench::new(folder, vec![audio, score]);
     bench.wait_until_aligned();
@@ -22,12 +25,26 @@ fn wait_until_solved(bench: &mut Bench) {
     bench.wait("solving", |state| state.work.is_none() && still(open(state)));
 }
 
-/// A chord of the demo, in the middle of it: its moment of the score, and its notes.
+/// A scale in thirds, played by a machine.
+fn thirds(folder: &Path) -> Bench {
+    let [audio, score] = ["thirds.wav", "thirds.mid"].map(|name| folder.join(name));
+    let note = |n: u32, above: u8| (n * 480, 400, 48 + (2 * n % 24) as u8 + above);
+    let notes: Vec<_> = (0..40).flat_map(|n| [note(n, 0), note(n, 4)]).collect();
+    std::fs::write(&score, midi(500_000, &notes)).unwrap();
+    agogic([Path::new("synth"), &score, Path::new("-o"), &audio]).ok();
+    let mut bench = Bench::new(folder, vec![audio, score]);
+    bench.wait_until_aligned();
+    bench.wait("listening", |state| open(state).heard.is_some());
+    bench
+}
+
+/// A chord in the middle: its moment of the score, and its notes.
 fn chord(bench: &Bench) -> (f64, Vec<usize>) {
     bench.read(|state| {
         let notes = &open(state).piece.score.notes;
-        let first = (60..notes.len()).find(|&i| notes[i].onset_s == notes[i + 1].onset_s).unwrap();
-        (notes[first].onset_s, open(state).chord_at(notes[first].onset_s))
+        let chord = open(state).chord_at(notes[notes.len() / 2].onset_s);
+        assert_eq!(chord.len(), 2);
+        (notes[chord[0]].onset_s, chord)
     })
 }
 
@@ -38,7 +55,7 @@ fn note_onset(bench: &Bench, note: usize) -> f64 {
 #[test]
 fn a_fixed_chord_is_in_one_place_in_notes_doubts_and_exports() {
     let folder = folder();
-    let mut bench = without_truth(folder.path());
+    let mut bench = thirds(folder.path());
     let (score_s, chord) = chord(&bench);
     let warp_at = |bench: &Bench| bench.read(|state| state.solution().unwrap().alignment.warp.at(score_s));
     let before = warp_at(&bench);
@@ -64,14 +81,14 @@ fn a_fixed_chord_is_in_one_place_in_notes_doubts_and_exports() {
     assert!(text.contains(&format!("{target:.3}")), "{target}\n{text}");
 }
 
-fn covers(doubt: &agogic::window::Doubt, time_s: f64) -> bool {
+fn covers(doubt: &agogic::app::Doubt, time_s: f64) -> bool {
     (doubt.start_s - 1e-6..=doubt.end_s + 1e-6).contains(&time_s)
 }
 
 #[test]
 fn a_single_note_is_nudged_freed_undone_and_saved() {
     let folder = folder();
-    let mut bench = without_truth(folder.path());
+    let mut bench = thirds(folder.path());
     let (score_s, chord) = chord(&bench);
     bench.apply(Command::Select(Some(score_s)));
     bench.harness.key_press_modifiers(Modifiers::ALT, Key::ArrowUp);
@@ -100,7 +117,7 @@ fn a_single_note_is_nudged_freed_undone_and_saved() {
     bench.apply(Command::Undo);
     assert_eq!(note_onset(&bench, note), before);
     assert!(bench.read(|state| state.settings().fixed_notes.is_empty() && state.work.is_none()));
-    bench.apply(Command::DiscardChanges(agogic::window::Afterwards::Open(vec![session])));
+    bench.apply(Command::DiscardChanges(agogic::app::Afterwards::Open(vec![session])));
     bench.wait("opening", |state| state.settings().fixed_notes.len() == 1 && state.solution().is_some());
     assert!((note_onset(&bench, note) - before - 0.02).abs() < 1e-9);
     // Another piece has other notes.
@@ -112,7 +129,7 @@ fn a_single_note_is_nudged_freed_undone_and_saved() {
 #[test]
 fn a_note_is_dragged_alone_while_alt_is_held() {
     let folder = folder();
-    let mut bench = without_truth(folder.path());
+    let mut bench = thirds(folder.path());
     let (_, chord) = chord(&bench);
     let note = chord[1];
     let before = note_onset(&bench, note);

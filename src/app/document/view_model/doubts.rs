@@ -2,7 +2,7 @@
 
 use super::piece::Piece;
 use super::solution::Reference;
-use crate::align::result::Alignment;
+use crate::align::result::{Alignment, TempoPoint};
 use crate::base::percent::percent;
 use crate::base::time::SAME_MOMENT_S;
 
@@ -39,7 +39,7 @@ pub fn doubts(piece: &Piece, alignment: &Alignment, reference: Option<&Reference
     };
     let fixed = fixed_s(alignment);
     if reference.is_none() {
-        found.extend(tempo_jumps(alignment, &fixed));
+        found.extend(tempo_jumps(&alignment.tempo, &fixed));
     }
     found.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
     merged(found, &fixed)
@@ -82,8 +82,7 @@ fn unsupported_notes(alignment: &Alignment) -> Vec<Doubt> {
 }
 
 /// Beats that are much faster or slower than those around, but for those that end at what the user has fixed.
-fn tempo_jumps(alignment: &Alignment, fixed_s: &[f64]) -> Vec<Doubt> {
-    let tempo = &alignment.tempo;
+fn tempo_jumps(tempo: &[TempoPoint], fixed_s: &[f64]) -> Vec<Doubt> {
     let mut found = Vec::new();
     for (index, point) in tempo.iter().enumerate() {
         let (from, to) = (index.saturating_sub(AROUND), (index + AROUND + 1).min(tempo.len()));
@@ -139,6 +138,23 @@ fn merged(sorted: Vec<Doubt>, fixed_s: &[f64]) -> Vec<Doubt> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_sudden_tempo_is_doubtful_unless_the_beat_ends_at_what_was_fixed() {
+        let mut performance_s = 0.0;
+        let beats = (0..20).map(|beat| {
+            let length_s = if beat == 10 { 1.0 } else { 0.5 };
+            performance_s += length_s;
+            let beats_per_minute = 60.0 / length_s;
+            TempoPoint { score_beat: f64::from(beat), performance_s: performance_s - length_s, beats_per_minute }
+        });
+        let tempo: Vec<TempoPoint> = beats.collect();
+        assert_eq!(tempo_jumps(&tempo, &[]).len(), 1);
+        assert_eq!(tempo_jumps(&tempo, &[4.0]).len(), 1, "that is elsewhere");
+        for fixed_s in [5.0, 5.5, 6.0] {
+            assert!(tempo_jumps(&tempo, &[fixed_s]).is_empty(), "{fixed_s}");
+        }
+    }
 
     #[test]
     fn neighbours_are_one_place_and_the_worst_gives_the_reason() {

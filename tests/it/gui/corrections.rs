@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use agogic::export::Format;
+use agogic::Format;
 use agogic::window::{AppState, Command, Document};
 use agogic::{Anchor, FixedNote, Method, OnsetMethod, Settings, SlopeLimits};
 use eframe::egui::{Event, Key, Modifiers, pos2};

@@ -32,14 +32,6 @@ pub struct Cli {
 impl Cli {
     /// The files to open in the window. A word that is neither a command nor a file is most likely a mistyped command.
     pub fn files(&self) -> Result<Vec<PathBuf>> {
-        if let (Some(_), Some(file)) = (&self.command, self.files.first()) {
-            let allowed = "behind the command, or without one to open it in the window";
-            return Err(Error::invalid(
-                "the place of the argument",
-                format!("\"{}\" before a command", file.display()),
-                allowed,
-            ));
-        }
         match self.files.iter().find(|path| !path.exists()) {
             None => Ok(self.files.clone()),
             Some(missing) => Err(Error::invalid(

@@ -6,16 +6,17 @@ use crate::align::start::Start;
 use crate::audio::AudioClip;
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
+use crate::base::time::{frame_count, frame_to_seconds};
 use crate::features::{FeatureParams, FeatureSeq, extract, rescaled};
-use crate::networks::{Device, Side, open_extractor};
+use crate::networks::{Side, open_extractor};
 use crate::score::{Score, SoundFont, play_in_tune};
 use crate::warping::Warp;
 use crate::warping::cost::{Band, LocalCost, local_cost};
 use crate::warping::dtw::{self, DtwParams, PathReading, dtw};
 use crate::warping::gdtw::{Problem, SolveOptions, WideningBand, Workspace, solve_in_band};
 
-use super::Stopwatch;
 use super::retiming::Retiming;
+use super::{Listening, Stopwatch};
 
 /// How far the warp may stray from the rough one at first; it widens where the path touches the edge.
 const FIRST_BAND_S: f64 = 1.5;
@@ -41,12 +42,12 @@ pub(super) fn refine(
     ctx: &JobContext,
     recording: &AudioClip,
     score: &Score,
-    start: &Start,
+    listening: &Listening,
     settings: &Settings,
     method: &FrameMethod,
     watch: &mut Stopwatch,
 ) -> Result<FrameWarp> {
-    let (start, anchors) = with_ends(recording, score, start, &settings.anchors, method.ends);
+    let (start, anchors) = with_ends(recording, score, &listening.start, &settings.anchors, method);
     let retiming = Retiming::new(&start, &anchors)?;
     let params = FeatureParams { kind: method.features, hop: method.hop };
     let soundfont = SoundFont::load(method.soundfont.as_deref())?;
@@ -61,7 +62,7 @@ pub(super) fn refine(
     let mut suitable_lambda = method.features.default_lambda();
     let mut used = None;
     if let Some(name) = &method.extractor {
-        let extractor = open_extractor(name, &Device::Cpu)?;
+        let extractor = open_extractor(name, &listening.device)?;
         extractor.card.check_suits(method.features, method.hop)?;
         suitable_lambda = extractor.card.spec.lambda;
         used = Some(ModelId::of(&extractor.card));
@@ -92,8 +93,9 @@ fn with_ends(
     score: &Score,
     start: &Start,
     anchors: &[Anchor],
-    ends: Ends,
+    FrameMethod { ends, hop, .. }: &FrameMethod,
 ) -> (Start, Vec<Anchor>) {
+    let (ends, hop) = (*ends, *hop);
     let (first_s, last_s) = (score.first_onset_s(), score.end_s());
     let mut anchors = anchors.to_vec();
     if ends == Ends::Free {
@@ -103,7 +105,9 @@ fn with_ends(
         anchors.insert(0, Anchor { score_s: first_s, performance_s: 0.0 });
     }
     if anchors.last().is_none_or(|anchor| anchor.score_s < last_s) {
-        anchors.push(Anchor { score_s: last_s, performance_s: recording.duration_s() });
+        let last_frame = frame_count(recording.samples.len(), hop).saturating_sub(1);
+        let performance_s = frame_to_seconds(last_frame, hop, recording.sample_rate);
+        anchors.push(Anchor { score_s: last_s, performance_s });
     }
     (start.with(start.warp.clone(), (first_s, last_s)), anchors)
 }

@@ -2,14 +2,15 @@
 
 use std::path::PathBuf;
 
+use super::pane_scale::PaneScale;
 use super::picture::PictureOptions;
 use super::playback::{Mix, OutputDevice};
 use super::preferences::{Recent, SideTab, ThemeChoice};
-use super::state::{Afterwards, Dialog};
+use super::state::{Afterwards, Dialog, Writing};
 use super::system_dialog::Question;
 use super::time_view::TimeView;
 use super::tuning::Plan;
-use crate::align::settings::{Anchor, Settings};
+use crate::align::settings::{Anchor, FixedNote, Settings};
 use crate::export::Format;
 
 /// One thing to do.
@@ -29,23 +30,27 @@ pub enum Command {
     ForgetReference,
     /// Show the system's file dialog.
     Ask(Question),
+    /// The path that was typed where the system shows no file dialog.
+    Answer(Question, PathBuf),
     /// Show a dialog of our own, or change what stands in it.
     Show(Dialog),
     /// Close it.
     CloseDialog,
     /// Save where it was saved before, or ask where.
     SaveSession,
-    /// Save here.
+    /// Save here, asking before another file is replaced.
     SaveSessionAs(PathBuf),
-    /// Write the alignment.
+    /// Write the alignment, asking before another file is replaced.
     Export {
         /// In which format.
         format: Format,
         /// Where to.
         path: PathBuf,
     },
-    /// Write a picture of the window or a pane.
+    /// Write a picture of the window or a pane, asking before another file is replaced.
     SavePicture(PictureOptions),
+    /// Write it although there is another file.
+    Replace(Writing),
     /// Take this file for the one that a session no longer finds.
     Relink {
         /// The file.
@@ -83,6 +88,10 @@ pub enum Command {
     Scroll(f64),
     /// Show everything.
     Fit,
+    /// Change how high the waveform and the notes are drawn.
+    SetScale(PaneScale),
+    /// Show the curve of the warp, or its difference from the reference.
+    ToggleWarpDifference,
     /// Show a stretch of the recording and go there.
     GoTo(f64),
     /// To the start or end.
@@ -96,15 +105,23 @@ pub enum Command {
     StepOnset(i8),
     /// Choose the onset that keys act on, by its score time.
     Select(Option<f64>),
+    /// Choose the single note that keys act on.
+    SelectNote(usize),
+    /// To the next higher (1) or lower (-1) note of the selected onset.
+    StepNote(i8),
     /// An onset is being dragged.
     Drag(Anchor),
+    /// A single note is being dragged.
+    DragNote(FixedNote),
     /// It was let go.
     Drop,
     /// Fix a moment.
     PlaceAnchor(Anchor),
-    /// Move the selected onset by milliseconds.
+    /// Fix a single note.
+    PlaceNote(FixedNote),
+    /// Move the selected onset or note by milliseconds.
     Nudge(f64),
-    /// Free the selected anchor.
+    /// Free the selected anchor or note.
     DeleteAnchor,
     /// Free all.
     ClearAnchors,
@@ -121,6 +138,8 @@ pub enum Command {
     AdoptKept(usize),
     /// Throw a kept alignment away.
     ForgetKept(usize),
+    /// Keep the alignment and choose another recording of the same score.
+    OpenOtherRecording,
     /// Give a kept alignment another name.
     RenameKept(usize, String),
     /// Take a learned extractor, by name or file, or none.
@@ -163,6 +182,12 @@ pub enum Command {
     SetSpeed(f64),
     /// Change what is heard.
     SetMix(Mix),
+    /// Play the score with a SoundFont; none is the built-in piano.
+    SetPlaybackSoundFont(Option<PathBuf>),
+    /// Hear the recording of a kept alignment instead of the open one, at the same moment of the score; none: the open one.
+    Hear(Option<usize>),
+    /// Hear the other recording: the open one if another is heard, else the last that was.
+    HearOther,
     /// Ask the system which devices sound can go to.
     ListDevices,
     /// Send sound to a device; none is the system's choice.

@@ -69,8 +69,12 @@ pub struct Preferences {
     pub snap: bool,
     /// Whether the spectrum is drawn behind the notes.
     pub spectrum_behind_notes: bool,
+    /// Whether the warp is shown as its difference from the reference.
+    pub warp_difference: bool,
     /// Where sound goes; none is the system's choice.
     pub output_device: Option<OutputDevice>,
+    /// The SoundFont that the score is played with; none is the built-in piano.
+    pub soundfont: Option<PathBuf>,
     /// Size of the window.
     pub window_size: Option<[f32; 2]>,
     /// The panes.
@@ -88,7 +92,9 @@ impl Default for Preferences {
             follow: true,
             snap: true,
             spectrum_behind_notes: true,
+            warp_difference: false,
             output_device: None,
+            soundfont: None,
             window_size: None,
             layout: default_layout(),
         }

@@ -5,8 +5,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::document::Document;
+use super::document::recovery::Leftover;
 use super::document::relink::Reopened;
+use super::document::source::Sources;
 use super::document::view_model::{Piece, Reference, Solution};
+use super::pane_scale::PaneScale;
 use super::picture::PictureOptions;
 use super::playback::{Mix, OutputDevice};
 use super::preferences::Preferences;
@@ -121,6 +124,44 @@ pub enum Afterwards {
     Open(Vec<PathBuf>),
     /// The demo is opened.
     OpenDemo,
+    /// What a crashed window left is opened.
+    Recover,
+}
+
+/// A file that is to be written.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Writing {
+    /// The session.
+    Session(PathBuf),
+    /// The alignment.
+    Export {
+        /// In which format.
+        format: Format,
+        /// Where to.
+        path: PathBuf,
+    },
+    /// A picture.
+    Picture(PictureOptions),
+}
+
+impl Writing {
+    /// Where to.
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::Session(path) | Self::Export { path, .. } => path,
+            Self::Picture(options) => &options.path,
+        }
+    }
+
+    /// The dialog that asks for it.
+    pub fn dialog(&self) -> Dialog {
+        let typed = |path: &Path| path.display().to_string();
+        match self {
+            Self::Session(path) => Dialog::SaveSession { path: typed(path) },
+            Self::Export { format, path } => Dialog::Export { format: *format, path: typed(path) },
+            Self::Picture(options) => Dialog::Picture(options.clone()),
+        }
+    }
 }
 
 /// A dialog of our own.
@@ -132,6 +173,13 @@ pub enum Dialog {
         recording: String,
         /// The score.
         score: String,
+    },
+    /// A path typed by hand, where the system shows no file dialog.
+    Path {
+        /// What is asked for.
+        question: Question,
+        /// The path so far.
+        path: String,
     },
     /// Where to save the session.
     SaveSession {
@@ -155,6 +203,8 @@ pub enum Dialog {
     About,
     /// There are changes that would be lost.
     Unsaved(Afterwards),
+    /// There is another file where one is to be written.
+    Replace(Writing),
 }
 
 /// Hearing.
@@ -174,6 +224,10 @@ pub struct Transport {
     pub mix: Mix,
     /// Whether the score can be heard already.
     pub score_ready: bool,
+    /// The kept alignment whose recording is heard; none: the open recording is.
+    pub heard: Option<usize>,
+    /// The kept alignment whose recording was heard last.
+    pub heard_last: Option<usize>,
 }
 
 impl Transport {
@@ -193,6 +247,8 @@ impl Default for Transport {
             speed: 1.0,
             mix: Mix::default(),
             score_ready: false,
+            heard: None,
+            heard_last: None,
         }
     }
 }
@@ -212,12 +268,16 @@ pub struct AppState {
     pub waiting: Waiting,
     /// Hearing.
     pub transport: Transport,
+    /// How high the waveform and the notes are drawn.
+    pub scale: PaneScale,
     /// What there is to tell.
     pub notices: Vec<Notice>,
     /// The dialog that is open.
     pub dialog: Option<Dialog>,
-    /// The file that the dialog would replace, as far as it was looked for.
-    pub would_replace: Option<PathBuf>,
+    /// The dialog whose paths are being opened: it comes back if they cannot be.
+    pub tried: Option<Dialog>,
+    /// The file that the user has agreed to replace, in the system's dialog.
+    pub may_replace: Option<PathBuf>,
     /// What the system's dialog was asked, and when.
     pub asked: Option<(Question, Instant)>,
     /// What is remembered.
@@ -226,10 +286,10 @@ pub struct AppState {
     pub devices: Vec<OutputDevice>,
     /// What is done when the session has been saved.
     pub after_saving: Option<Afterwards>,
-    /// What a crashed window left.
-    pub left_behind: Option<PathBuf>,
-    /// The picture that is to be written.
-    pub picture: Option<PictureOptions>,
+    /// What crashed windows left, to be offered one after the other.
+    pub left_behind: Vec<Leftover>,
+    /// The picture that is to be written, and whether another file may be replaced.
+    pub picture: Option<(PictureOptions, bool)>,
     /// The window should close.
     pub quit: bool,
 }
@@ -244,14 +304,16 @@ impl AppState {
             work: None,
             waiting: Waiting::default(),
             transport: Transport::default(),
+            scale: PaneScale::default(),
             notices: Vec::new(),
             dialog: None,
-            would_replace: None,
+            tried: None,
+            may_replace: None,
             asked: None,
             preferences,
             devices: Vec::new(),
             after_saving: None,
-            left_behind: None,
+            left_behind: Vec::new(),
             picture: None,
             quit: false,
         }
@@ -292,7 +354,7 @@ impl AppState {
         self.document.as_ref().is_some_and(|document| document.dragging)
     }
 
-    /// Whether closing would lose something.
+    /// Whether closing would lose corrections.
     pub fn is_changed(&self) -> bool {
         self.document.as_ref().is_some_and(Document::is_changed)
     }
@@ -317,6 +379,25 @@ impl AppState {
     pub fn proposed_name(&self, extension: &str) -> PathBuf {
         let recording = self.piece().and_then(|piece| piece.sources.recording.path()).map(Path::to_owned);
         recording.unwrap_or_else(|| std::env::home_dir().unwrap_or_default().join("demo")).with_extension(extension)
+    }
+
+    /// The file proposed to export to: one that no other format proposes, and that is none of the piece's own.
+    pub fn proposed_export(&self, format: Format) -> PathBuf {
+        let proposed = self.proposed_name(&format.ending());
+        let sources = self.piece().map(|piece| &piece.sources);
+        let own = |sources: &Sources| {
+            let files = [Some(&sources.recording), Some(&sources.score), sources.reference.as_ref()];
+            files.into_iter().flatten().any(|source| source.path() == Some(&proposed))
+        };
+        if sources.is_some_and(own) { self.proposed_name(&format!("aligned.{}", format.ending())) } else { proposed }
+    }
+
+    /// The folder that dialogs start in: that of the session, or else of the recording.
+    pub fn folder(&self) -> Option<PathBuf> {
+        let session = self.document.as_ref().and_then(|document| document.session_path.as_deref());
+        let file = session.or_else(|| self.piece().and_then(|piece| piece.sources.recording.path()))?;
+        let folder = std::path::absolute(file).ok()?.parent()?.to_owned();
+        Some(folder)
     }
 
     /// Where the session is saved, or could be.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::future::Future;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
@@ -13,22 +13,26 @@ use std::thread::Thread;
 pub enum Question {
     /// A recording, a score, both, or a session.
     OpenFiles,
+    /// Another recording of the score that is open.
+    OpenRecording,
     /// A ground truth or second alignment.
     OpenReference,
-    /// A SoundFont.
+    /// A SoundFont to compare with.
     OpenSoundFont,
+    /// A SoundFont to hear the score with.
+    OpenPlaybackSoundFont,
     /// A learned extractor.
     OpenModel,
     /// Recordings with their scores and truths, or a manifest.
     AddLabelled,
     /// A folder of labelled pieces.
     AddLabelledFolder,
-    /// Where to save the session.
-    SaveSession(String),
-    /// Where to export to, with a proposal for the name.
-    Export(String),
-    /// Where to write a picture, with a proposal for the name.
-    Picture(String),
+    /// Where to save the session, with a proposal.
+    SaveSession(PathBuf),
+    /// Where to export to, with a proposal.
+    Export(PathBuf),
+    /// Where to write a picture, with a proposal.
+    Picture(PathBuf),
     /// A file that a session no longer finds, by its old name.
     Missing(String),
     /// A model to start a training from.
@@ -49,58 +53,82 @@ impl fmt::Debug for Ask {
     }
 }
 
-/// Opens a dialog. To be called on the window's thread.
-pub fn ask(question: Question) -> Ask {
-    let dialog = rfd::AsyncFileDialog::new();
+/// The folder and the name that a dialog starts with; `folder` is that of the piece.
+fn start_of(question: &Question, folder: Option<&Path>) -> (Option<PathBuf>, Option<String>) {
+    let folder = folder.map(Path::to_owned);
+    let (Question::SaveSession(path) | Question::Export(path) | Question::Picture(path)) = question else {
+        return (folder, None);
+    };
+    let typed = path.parent().filter(|typed| !typed.as_os_str().is_empty()).map(Path::to_owned);
+    (typed.or(folder), path.file_name().map(|name| name.to_string_lossy().into_owned()))
+}
+
+/// Opens a dialog in `folder`, or where the question says. To be called on the window's thread.
+pub fn ask(question: Question, folder: Option<&Path>) -> Ask {
+    let (folder, name) = start_of(&question, folder);
+    let mut dialog = rfd::AsyncFileDialog::new();
+    if let Some(folder) = folder {
+        dialog = dialog.set_directory(folder);
+    }
+    if let Some(name) = name {
+        dialog = dialog.set_file_name(name);
+    }
+    dialog = dialog.set_title(question.title());
+    for (name, extensions) in question.filters() {
+        dialog = dialog.add_filter(*name, extensions);
+    }
     let answer: Answer = match &question {
-        Question::OpenFiles => {
-            let dialog = dialog
-                .set_title("Open a recording and its score")
-                .add_filter("Recordings, MIDI scores and sessions", OPENABLE)
-                .add_filter("All files", &["*"]);
+        Question::OpenFiles | Question::AddLabelled => {
             let files = dialog.pick_files();
             Box::pin(async move { files.await.unwrap_or_default().iter().map(|file| file.path().to_owned()).collect() })
         }
-        Question::OpenReference => {
-            let dialog = dialog.set_title("Open a ground truth or another alignment");
-            let file = dialog.add_filter("Alignments", &["csv", "json", "txt", "align", "match"]).pick_file();
-            Box::pin(async move { file.await.iter().map(|file| file.path().to_owned()).collect() })
-        }
-        Question::OpenSoundFont => {
-            let file = dialog.set_title("Open a SoundFont").add_filter("SoundFonts", &["sf2"]).pick_file();
-            Box::pin(async move { file.await.iter().map(|file| file.path().to_owned()).collect() })
-        }
-        Question::Missing(name) => {
-            let file = dialog.set_title(format!("Find {name}")).add_filter("All files", &["*"]).pick_file();
-            Box::pin(async move { file.await.iter().map(|file| file.path().to_owned()).collect() })
-        }
-        Question::OpenModel | Question::StartModel => {
-            let dialog = dialog.set_title("Open a learned extractor");
-            let file = dialog.add_filter("Models", &["safetensors"]).pick_file();
-            Box::pin(async move { file.await.iter().map(|file| file.path().to_owned()).collect() })
-        }
-        Question::AddLabelled => {
-            let dialog = dialog.set_title("Add a recording, its score and its true alignment, or a manifest");
-            let files = dialog.add_filter("All files", &["*"]).pick_files();
-            Box::pin(async move { files.await.unwrap_or_default().iter().map(|file| file.path().to_owned()).collect() })
-        }
-        Question::AddLabelledFolder => {
-            let folder = dialog.set_title("Add a folder of labelled pieces").pick_folder();
-            Box::pin(async move { folder.await.iter().map(|file| file.path().to_owned()).collect() })
-        }
-        Question::SaveSession(name) | Question::Export(name) | Question::Picture(name) => {
-            let title = match question {
-                Question::Export(_) => "Export",
-                Question::Picture(_) => "Save a picture",
-                _ => "Save the session",
-            };
-            let file = dialog.set_title(title).set_file_name(name).save_file();
-            Box::pin(async move { file.await.iter().map(|file| file.path().to_owned()).collect() })
-        }
+        Question::AddLabelledFolder => one(dialog.pick_folder()),
+        Question::SaveSession(_) | Question::Export(_) | Question::Picture(_) => one(dialog.save_file()),
+        _ => one(dialog.pick_file()),
     };
     Ask { question, answer }
 }
 
+fn one(answer: impl Future<Output = Option<rfd::FileHandle>> + Send + 'static) -> Answer {
+    Box::pin(async move { answer.await.iter().map(|file| file.path().to_owned()).collect() })
+}
+
+impl Question {
+    /// What a dialog that asks it is called.
+    pub fn title(&self) -> String {
+        let title = match self {
+            Self::Missing(name) => return format!("Find {name}"),
+            Self::OpenFiles => "Open a recording and its score",
+            Self::OpenRecording => "Open another recording of the score",
+            Self::OpenReference => "Open a ground truth or another alignment",
+            Self::OpenSoundFont | Self::OpenPlaybackSoundFont => "Open a SoundFont",
+            Self::OpenModel | Self::StartModel => "Open a learned extractor",
+            Self::AddLabelled => "Add a recording, its score and its true alignment, or a manifest",
+            Self::AddLabelledFolder => "Add a folder of labelled pieces",
+            Self::SaveSession(_) => "Save the session",
+            Self::Export(_) => "Export",
+            Self::Picture(_) => "Save a picture",
+        };
+        title.to_owned()
+    }
+
+    /// Which files are shown, by name and extensions.
+    fn filters(&self) -> &'static [(&'static str, &'static [&'static str])] {
+        const ALL: (&str, &[&str]) = ("All files", &["*"]);
+        match self {
+            Self::OpenFiles => &[("Recordings, MIDI scores and sessions", OPENABLE), ALL],
+            Self::OpenRecording => &[("Recordings", RECORDINGS), ALL],
+            Self::OpenReference => &[("Alignments", &["csv", "json", "txt", "align", "match"])],
+            Self::OpenSoundFont | Self::OpenPlaybackSoundFont => &[("SoundFonts", &["sf2"])],
+            Self::OpenModel | Self::StartModel => &[("Models", &["safetensors"])],
+            Self::Missing(_) | Self::AddLabelled => &[ALL],
+            Self::AddLabelledFolder | Self::SaveSession(_) | Self::Export(_) | Self::Picture(_) => &[],
+        }
+    }
+}
+
+const RECORDINGS: &[&str] =
+    &["wav", "flac", "mp3", "ogg", "oga", "m4a", "mp4", "aac", "aif", "aiff", "caf", "mkv", "webm"];
 const OPENABLE: &[&str] = &[
     "wav", "flac", "mp3", "ogg", "oga", "m4a", "mp4", "aac", "aif", "aiff", "caf", "mkv", "webm", "mid", "midi",
     "agogic",
@@ -144,5 +172,15 @@ mod tests {
             if asked < 3 { Poll::Pending } else { Poll::Ready(asked) }
         }));
         assert_eq!(answer, 3);
+    }
+
+    #[test]
+    fn dialogs_start_in_the_folder_of_the_piece_or_where_the_path_says() {
+        let piece = Some(Path::new("/pieces"));
+        assert_eq!(start_of(&Question::OpenFiles, piece), (Some(PathBuf::from("/pieces")), None));
+        let typed = Question::Export(PathBuf::from("/elsewhere/take.csv"));
+        assert_eq!(start_of(&typed, piece), (Some(PathBuf::from("/elsewhere")), Some("take.csv".to_owned())));
+        let bare = Question::SaveSession(PathBuf::from("take.agogic"));
+        assert_eq!(start_of(&bare, piece), (Some(PathBuf::from("/pieces")), Some("take.agogic".to_owned())));
     }
 }

@@ -4,8 +4,6 @@ use serde::{Deserialize, Serialize};
 
 /// The closest look: five milliseconds across the pane.
 const SHORTEST_SPAN_S: f64 = 0.005;
-/// How much empty room may be shown beyond either end of the recording, as a share of the span.
-const ROOM: f64 = 0.5;
 /// Where the playhead is brought to when the view follows it, as a share of the span.
 const FOLLOW_PLACE: f64 = 0.1;
 
@@ -27,6 +25,15 @@ impl TimeView {
         Self { start_s: 0.0, span_s: duration_s, duration_s }
     }
 
+    /// The same look at a recording of this length, as far as it goes.
+    pub fn of_recording(&self, duration_s: f64) -> Self {
+        let whole = Self::whole(duration_s);
+        if !(self.start_s.is_finite() && self.span_s > 0.0 && self.span_s.is_finite()) {
+            return whole;
+        }
+        Self { duration_s: whole.duration_s, ..*self }.kept_within()
+    }
+
     /// Time at the right edge.
     pub fn end_s(&self) -> f64 {
         self.start_s + self.span_s
@@ -44,7 +51,7 @@ impl TimeView {
 
     /// Zooms by `factor` (above 1: closer) with `time_s` staying where it is.
     pub fn zoomed(&self, time_s: f64, factor: f64) -> Self {
-        let span_s = (self.span_s / factor.clamp(1e-3, 1e3)).clamp(SHORTEST_SPAN_S, self.longest_span_s());
+        let span_s = (self.span_s / factor.clamp(1e-3, 1e3)).clamp(SHORTEST_SPAN_S, self.duration_s);
         let start_s = time_s - self.share_of(time_s) * span_s;
         Self { start_s, span_s, ..*self }.kept_within()
     }
@@ -70,14 +77,10 @@ impl TimeView {
         Self { start_s: time_s - FOLLOW_PLACE * self.span_s, ..*self }.kept_within()
     }
 
-    fn longest_span_s(&self) -> f64 {
-        self.duration_s * 1.2 + SHORTEST_SPAN_S
-    }
-
+    /// Nothing but the recording is shown: beyond its ends there is only blank time.
     fn kept_within(self) -> Self {
-        let room = ROOM * self.span_s.min(self.duration_s);
-        let latest = (self.duration_s + room - self.span_s).max(-room);
-        Self { start_s: self.start_s.clamp(-room, latest), ..self }
+        let span_s = self.span_s.clamp(SHORTEST_SPAN_S, self.duration_s);
+        Self { start_s: self.start_s.clamp(0.0, self.duration_s - span_s), span_s, ..self }
     }
 }
 
@@ -103,6 +106,14 @@ mod tests {
         assert!(view.following(5.0).share_of(5.0) >= 0.0);
     }
 
+    #[test]
+    fn a_stored_look_is_brought_inside_the_recording() {
+        let stored = TimeView { start_s: -5.0, span_s: 10.0, duration_s: 100.0 };
+        assert_eq!(stored.of_recording(60.0), TimeView { start_s: 0.0, span_s: 10.0, duration_s: 60.0 });
+        assert_eq!(stored.of_recording(4.0), TimeView::whole(4.0));
+        assert_eq!(TimeView { span_s: f64::NAN, ..stored }.of_recording(60.0), TimeView::whole(60.0));
+    }
+
     proptest! {
         #[test]
         fn no_gesture_loses_the_recording(
@@ -113,7 +124,7 @@ mod tests {
             for (share, factor, pan) in gestures {
                 view = view.zoomed(view.time_at(share), factor).panned(pan);
                 prop_assert!(view.start_s.is_finite() && view.span_s >= SHORTEST_SPAN_S);
-                prop_assert!(view.end_s() >= 0.0 && view.start_s <= duration, "{view:?}");
+                prop_assert!(view.start_s >= 0.0 && view.end_s() <= duration + 1e-9, "blank time is shown: {view:?}");
             }
         }
     }

@@ -6,20 +6,22 @@ use std::time::{Duration, Instant};
 
 use eframe::egui::{self, Ui};
 
+use super::SMALLEST_SIZE;
 use super::command::Command;
-use super::document::recovery;
+use super::document::{Document, recovery};
 use super::picture::{self, Drawing, PictureOptions};
+use super::placement;
 use super::playback::{Output, Player};
 use super::preferences::{Preferences, ThemeChoice};
 use super::state::{AppState, Severity, TOLD_FOR};
 use super::tuning::Tuning;
 use super::ui::theme;
-use super::ui::{keys, panels, shell};
+use super::ui::{focus, keys, panels, shell};
 use super::update::{self, Services};
 use super::work::worker::Worker;
 
-/// How often unsaved changes are made safe from a crash.
-const AUTOSAVE_EVERY: Duration = Duration::from_secs(15);
+/// How long after a change it is made safe from a crash.
+const AUTOSAVE_AFTER: Duration = Duration::from_secs(2);
 
 /// What a window is made with.
 pub struct WindowOptions {
@@ -37,7 +39,9 @@ pub struct Window {
     services: Services,
     files: Vec<PathBuf>,
     begun: bool,
-    last_autosave: Instant,
+    placed: bool,
+    /// Since when there are changes that a crash would lose.
+    unsafe_since: Option<Instant>,
     shown_title: String,
 }
 
@@ -57,6 +61,7 @@ impl Window {
             player,
             user_folder: options.user_folder,
             recovery: found.slot,
+            score_sound: None,
             training: Arc::default(),
             opening: None,
         };
@@ -66,7 +71,8 @@ impl Window {
             services,
             files: options.files,
             begun: false,
-            last_autosave: Instant::now(),
+            placed: false,
+            unsafe_since: None,
             shown_title: String::new(),
         }
     }
@@ -121,11 +127,12 @@ impl Window {
             let files = std::mem::take(&mut self.files);
             self.apply(if files.is_empty() { Command::OpenDemo } else { Command::Open(files) });
         }
+        self.place(ctx);
         update::take_in(&mut self.state, &mut self.services);
         update::follow_playhead(&mut self.state, &mut self.services);
-        if let Some(options) = self.state.picture.take() {
+        if let Some((options, replace)) = self.state.picture.take() {
             let drawing = Box::new(self.picture(ctx, &options));
-            update::write_picture(&mut self.services, drawing, options);
+            update::write_picture(&self.state, &mut self.services, drawing, options, replace);
         }
         let dropped: Vec<PathBuf> =
             ctx.input(|input| input.raw.dropped_files.iter().map(|file| file.path().to_owned()).collect());
@@ -136,16 +143,44 @@ impl Window {
             ctx.send_viewport_cmd(egui::ViewportCommand::CancelClose);
             self.apply(Command::Quit);
         }
-        if self.last_autosave.elapsed() > AUTOSAVE_EVERY {
-            self.last_autosave = Instant::now();
-            update::autosave(&self.state, &mut self.services);
-        }
-        if self.state.is_changed() {
-            ctx.request_repaint_after(AUTOSAVE_EVERY);
-        }
+        self.autosave_soon(ctx);
         update::forget_old_news(&mut self.state);
         if self.state.notices.iter().any(|notice| notice.severity == Severity::Info) {
             ctx.request_repaint_after(TOLD_FOR);
+        }
+    }
+
+    /// Makes changes safe a little after they were made. While there are none, nothing is painted for it.
+    fn autosave_soon(&mut self, ctx: &egui::Context) {
+        if self.services.recovery.is_none() || self.state.document.as_ref().is_none_or(Document::is_safe) {
+            self.unsafe_since = None;
+            return;
+        }
+        let since = *self.unsafe_since.get_or_insert_with(Instant::now);
+        let left = AUTOSAVE_AFTER.saturating_sub(since.elapsed());
+        if left.is_zero() {
+            self.unsafe_since = None;
+            update::autosave(&self.state, &mut self.services);
+        }
+        ctx.request_repaint_after(if left.is_zero() { AUTOSAVE_AFTER } else { left });
+    }
+
+    /// Brings a window that does not fit the monitor onto it, once the system has told how large that is.
+    fn place(&mut self, ctx: &egui::Context) {
+        let (monitor, inner, outer, maximised) = ctx.input(|input| {
+            let viewport = input.viewport();
+            let maximised = viewport.maximized == Some(true) || viewport.fullscreen == Some(true);
+            (viewport.monitor_size, viewport.inner_rect, viewport.outer_rect, maximised)
+        });
+        let (Some(monitor), false) = (monitor.filter(|size| size.min_elem() > 1.0), self.placed) else { return };
+        self.placed = true;
+        let inner = inner.map_or(ctx.content_rect().size(), |inner| inner.size());
+        let Some(placement) = placement::fitted(monitor, inner, outer).filter(|_| !maximised) else { return };
+        let least = placement.inner_size.min(egui::Vec2::from(SMALLEST_SIZE));
+        ctx.send_viewport_cmd(egui::ViewportCommand::MinInnerSize(least));
+        ctx.send_viewport_cmd(egui::ViewportCommand::InnerSize(placement.inner_size));
+        if let Some(position) = placement.position {
+            ctx.send_viewport_cmd(egui::ViewportCommand::OuterPosition(position));
         }
     }
 
@@ -188,5 +223,6 @@ impl Window {
         panels::notices_ui(&ctx, &self.state, commands);
         panels::dialogs_ui(&ctx, &self.state, commands);
         panels::drop_hint_ui(&ctx);
+        focus::focus_ui(&ctx);
     }
 }

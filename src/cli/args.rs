@@ -9,6 +9,7 @@ use super::training_args::{ExperimentArgs, FineTuneArgs, ModelArgs, TrainArgs};
 use crate::align::settings::FeatureKind;
 use crate::base::error::{Error, Result};
 use crate::export::Format;
+use crate::networks::DeviceChoice;
 
 /// Align a recording of a performance with its score.
 #[derive(Debug, Parser)]
@@ -93,6 +94,9 @@ pub struct AlignArgs {
     /// How to align.
     #[command(flatten)]
     pub settings: SettingsArgs,
+    /// Where networks run: auto, cpu, cuda or metal. `auto` takes a graphics card if there is one.
+    #[arg(long, default_value = "auto", value_name = "DEVICE")]
+    pub device: DeviceChoice,
     /// A ground truth to measure the result against.
     #[arg(long, value_name = "FILE")]
     pub truth: Option<PathBuf>,
@@ -171,6 +175,9 @@ pub struct BatchArgs {
     /// Folder for the results.
     #[arg(long, value_name = "DIR")]
     pub out_dir: PathBuf,
+    /// Where networks run: auto, cpu, cuda or metal. `auto` takes a graphics card if there is one.
+    #[arg(long, default_value = "auto", value_name = "DEVICE")]
+    pub device: DeviceChoice,
     /// How many pairs to align at once (default: one per processor).
     #[arg(long, value_name = "N")]
     pub jobs: Option<usize>,

@@ -149,6 +149,21 @@ impl Format {
         }
     }
 
+    /// How the name of a new file ends, without the dot: formats that share an extension differ before it.
+    pub fn ending(self) -> String {
+        let extension = self.extension();
+        let kind = match self {
+            Self::NotesCsv => "notes",
+            Self::FlatMidi => "flat",
+            Self::TempoSvl => "tempo",
+            Self::NotesSvl => "notes",
+            // What an extension alone stands for needs no more.
+            _ if !self.entry().extensions.is_empty() => return extension.to_owned(),
+            _ => self.name(),
+        };
+        format!("{kind}.{extension}")
+    }
+
     /// What writes the format.
     pub fn exporter(self) -> &'static dyn Exporter {
         self.entry().exporter
@@ -179,6 +194,13 @@ mod tests {
             assert_eq!(Format::by_name(entry.name).unwrap(), entry.format);
             assert!(Format::help().contains(entry.description));
         }
+    }
+
+    #[test]
+    fn no_two_formats_propose_the_same_name() {
+        let endings: std::collections::BTreeSet<String> = Format::all().map(Format::ending).collect();
+        assert_eq!(endings.len(), ENTRIES.len(), "{endings:?}");
+        assert_eq!((Format::Csv.ending(), Format::NotesCsv.ending()), ("csv".to_owned(), "notes.csv".to_owned()));
     }
 
     #[test]

@@ -9,6 +9,7 @@ use std::f64::consts::TAU;
 use rayon::prelude::*;
 use realfft::RealFftPlanner;
 
+use super::loudness::loud_level;
 use crate::audio::AudioClip;
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
@@ -72,10 +73,7 @@ fn bin_ranges() -> Vec<std::ops::Range<usize>> {
 /// Turns amplitudes into levels relative to what is loud in each band.
 fn compress(levels: &mut [f32]) {
     for band in 0..BANDS {
-        let mut sorted: Vec<f32> = levels.iter().skip(band).step_by(4 * BANDS).copied().collect();
-        sorted.sort_by(f32::total_cmp);
-        let loudest = sorted.last().copied().unwrap_or(0.0);
-        let loud = sorted.get(sorted.len() * 9 / 10).copied().unwrap_or(0.0).max(0.01 * loudest).max(1e-6);
+        let loud = loud_level(levels.iter().skip(band).step_by(4 * BANDS).copied(), 0.9, 1e-6);
         for level in levels.iter_mut().skip(band).step_by(BANDS) {
             *level = (GAIN * *level / loud).ln_1p();
         }

@@ -16,6 +16,7 @@ use super::decimate::{Decimated, decimate, factor_for_hop};
 use super::dot::dot;
 use super::extract::{check_clip, check_hop};
 use super::frames::fill_rows;
+use super::loudness::loud_level;
 use super::stft::{Stft, StftScratch};
 use crate::audio::AudioClip;
 use crate::base::error::Result;
@@ -162,13 +163,7 @@ impl<'a> SemitoneAnalyzer<'a> {
                 }
             },
         )?;
-        Ok([0, 1].map(|kind| {
-            let mut of_kind: Vec<f32> = maxima.iter().copied().skip(kind).step_by(2).collect();
-            of_kind.sort_by(f32::total_cmp);
-            let loudest = of_kind[of_kind.len() - 1];
-            // A clip that is nearly all silence must not have its silence count as loud.
-            of_kind[(of_kind.len() - 1) * 9 / 10].max(0.01 * loudest).max(1e-6)
-        }))
+        Ok([0, 1].map(|kind| loud_level(maxima.iter().copied().skip(kind).step_by(2), 0.9, 1e-6)))
     }
 }
 

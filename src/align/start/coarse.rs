@@ -176,7 +176,11 @@ impl Search<'_> {
             return Ok(best);
         }
         for ratio in EXCERPT_RATIOS {
-            let excerpt = self.from_tempo(ctx, ratio, transposition, EXCERPT)?;
+            let Ok(excerpt) = self.from_tempo(ctx, ratio, transposition, EXCERPT) else {
+                // Too little fits at this tempo to be an excerpt.
+                ctx.check()?;
+                continue;
+            };
             if excerpt.evidence > best.evidence {
                 best = excerpt;
             }

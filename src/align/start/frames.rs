@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::LogSpectrum;
 use super::spectrum::BANDS;
-use crate::features::FeatureSeq;
+use crate::features::{FeatureSeq, loud_level};
 
 /// Values per coarse frame: the spectrum, the attacks by pitch class, and one that stands for silence.
 pub const DIM: usize = BANDS + ATTACKS + 1;
@@ -18,9 +18,6 @@ const ATTACK_DECAY_S: f64 = 0.2;
 const NEIGHBOURHOOD: usize = 5;
 /// The length of the silence component, relative to a typical frame: frames much quieter than this count as silent.
 const SILENCE_SHARE: f32 = 0.25;
-
-/// A typical frame has at least this share of the loudest one's level.
-const QUIETEST_TYPICAL: f32 = 0.1;
 
 /// Unit vectors at a fixed rate.
 #[derive(Debug, Clone)]
@@ -126,16 +123,7 @@ fn local_peak(values: &[f32], width: usize, radius: usize) -> Vec<f32> {
 
 fn normalise(values: &mut [f32], hop_s: f64) -> CoarseFrames {
     let norms: Vec<f32> = values.chunks(DIM).map(|row| norm(&row[..BANDS])).collect();
-    let mut sorted = norms.clone();
-    sorted.sort_by(f32::total_cmp);
-    let loudest = sorted.last().copied().unwrap_or(0.0);
-    // A recording that is nearly all silence must not have its silence count as typical.
-    let typical = sorted
-        .get(sorted.len() * 7 / 10)
-        .copied()
-        .unwrap_or(0.0)
-        .max(QUIETEST_TYPICAL * loudest)
-        .max(f32::MIN_POSITIVE);
+    let typical = loud_level(norms.iter().copied(), 0.7, f32::MIN_POSITIVE);
     values.par_chunks_mut(DIM).zip(&norms).for_each(|(row, &level)| {
         // Attacks are brought to the scale of the frame's own spectrum: a soft attack in a soft passage counts as much.
         let attack_scale = ATTACK_WEIGHT * level;

@@ -4,7 +4,7 @@ use crate::audio::AudioClip;
 use crate::base::error::Result;
 use crate::base::job::JobContext;
 use crate::base::time::{ANALYSIS_RATE, samples_to_seconds};
-use crate::features::{LOWEST_SEMITONE, SEMITONE_BANDS, SemitoneAnalyzer, SemitoneParams, estimate_tuning};
+use crate::features::{LOWEST_SEMITONE, SEMITONE_BANDS, SemitoneAnalyzer, SemitoneParams, estimate_tuning, loud_level};
 
 /// Bands, one per semitone from [`LOWEST_PITCH`].
 pub const BANDS: usize = SEMITONE_BANDS;
@@ -84,14 +84,10 @@ pub fn spectrum_in_tuning(ctx: &JobContext, clip: &AudioClip, tuning_semitones: 
     Ok(LogSpectrum { hop_s: samples_to_seconds(HOP, ANALYSIS_RATE), values, tuning_semitones })
 }
 
-/// Compresses magnitudes in place, relative to the 90th percentile of the frames' maxima, or to a hundredth of the largest
-/// where nearly all frames are empty.
+/// Compresses magnitudes in place, relative to the 90th percentile of the sounding frames' maxima.
 pub fn compress(values: &mut [f32]) {
-    let mut maxima: Vec<f32> = values.chunks(BANDS).map(|row| row.iter().copied().fold(0.0, f32::max)).collect();
-    maxima.sort_by(f32::total_cmp);
-    let loudest = maxima.last().copied().unwrap_or(0.0);
-    let common = maxima.get(maxima.len() * 9 / 10).copied().unwrap_or(0.0);
-    let reference = common.max(0.01 * loudest).max(f32::MIN_POSITIVE);
+    let maxima = values.chunks(BANDS).map(|row| row.iter().copied().fold(0.0, f32::max));
+    let reference = loud_level(maxima, 0.9, f32::MIN_POSITIVE);
     for value in values {
         *value = (GAIN * *value / reference).ln_1p();
     }

@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use crate::align::result::Alignment;
 use crate::align::settings::{Aligner, FeatureKind, FrameMethod, Method, Settings};
+use crate::audio::AudioClip;
 use crate::evaluation::{Metrics, TimeMap, evaluate};
 use crate::score::Score;
 use crate::warping::Warp;
 
+use super::source::Source;
 use super::view_model::{Piece, Reference};
 
 /// An alignment that was kept.
@@ -17,6 +19,10 @@ pub struct Kept {
     pub name: String,
     /// The alignment.
     pub alignment: Arc<Alignment>,
+    /// Where its recording is.
+    pub recording: Option<Source>,
+    /// Its recording, once it was read to be heard beside the open one.
+    pub clip: Option<Arc<AudioClip>>,
     /// Whether its curves are drawn.
     pub shown: bool,
     /// Figures against the reference, if there is one.
@@ -26,9 +32,9 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// Keeps an alignment.
-    pub fn new(name: String, alignment: Arc<Alignment>) -> Self {
-        Self { name, alignment, shown: true, metrics: None, apart_ms: None }
+    /// Keeps an alignment of a recording.
+    pub fn new(name: String, alignment: Arc<Alignment>, recording: Option<Source>) -> Self {
+        Self { name, alignment, recording, clip: None, shown: true, metrics: None, apart_ms: None }
     }
 
     /// Whether it is of the recording called `name`: only then do its times mean the same.
@@ -94,7 +100,7 @@ pub fn describe(settings: &Settings) -> String {
         Method::Onsets(_) => "Onsets without ear".to_owned(),
         Method::Frames(frames) => describe_frames(frames),
     };
-    match settings.anchors.len() {
+    match settings.corrections() {
         0 => name,
         1 => format!("{name}, 1 fixed"),
         count => format!("{name}, {count} fixed"),
@@ -139,7 +145,7 @@ mod tests {
             },
             search: None,
         };
-        let kept = Kept::new("Onsets".to_owned(), Arc::new(alignment));
+        let kept = Kept::new("Onsets".to_owned(), Arc::new(alignment), None);
         let laid_over = kept.stretched_to(&warp([1.0, 11.0, 21.0])).unwrap();
         assert_eq!(laid_over.performance_s(), [1.0, 13.5, 21.0]);
         assert_eq!((kept.label("this").as_str(), kept.label("other").as_str()), ("other, Onsets", "Onsets"));

@@ -94,11 +94,11 @@ impl Reopened {
         let fingerprint = Fingerprint::of(file).map_err(|source| Error::io("read", file, source))?;
         let known = self.media(role).and_then(|media| media.fingerprint);
         let same = known.is_none_or(|known| known == fingerprint);
-        self.typed.clear();
         if !same && !confirmed {
             self.different = Some(file.to_owned());
             return Ok(());
         }
+        self.typed.clear();
         self.different = None;
         self.same_media &= same || role == MediaRole::Reference;
         self.found[role as usize] = Some(Source::File(file.to_owned()));

@@ -67,6 +67,9 @@ pub struct KeptAlignment {
     pub name: String,
     /// The alignment.
     pub alignment: Alignment,
+    /// Where its recording is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recording: Option<Source>,
 }
 
 /// A session.
@@ -128,6 +131,11 @@ impl Session {
                 let folder = folder.as_deref();
                 media.relative = folder.and_then(|folder| file.strip_prefix(folder).ok()).map(Path::to_owned);
                 media.fingerprint = Fingerprint::of(file).ok();
+            }
+        }
+        for source in self.kept.iter_mut().filter_map(|kept| kept.recording.as_mut()) {
+            if let Source::File(file) = source {
+                *file = std::path::absolute(&*file).unwrap_or_else(|_| file.clone());
             }
         }
         let text = serde_json::to_vec_pretty(&self)

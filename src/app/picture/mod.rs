@@ -189,7 +189,10 @@ fn paint(ui: &mut Ui, state: &AppState, area: PictureArea, layout: &mut Tree<Pan
     let mut commands = Vec::new();
     match area {
         PictureArea::Window => shell::window_ui(ui, state, layout, &mut commands),
-        PictureArea::Panes | PictureArea::Pane(_) => shell::panes_ui(ui, state, layout, &mut commands),
+        PictureArea::Panes | PictureArea::Pane(_) => {
+            panels::leave_out_controls(ui.ctx());
+            shell::panes_ui(ui, state, layout, &mut commands);
+        }
     }
 }
 

@@ -2,8 +2,9 @@
 
 use eframe::egui::{self, Key, Modifiers};
 
-use super::panels::export_dialog;
+use super::panels::{HEIGHT_STEP as STEP, export_dialog};
 use crate::app::command::Command;
+use crate::app::pane_scale::PaneScale;
 use crate::app::picture::PictureOptions;
 use crate::app::state::{AppState, Dialog};
 use crate::app::system_dialog::Question;
@@ -15,15 +16,23 @@ pub const HELP: &[(&str, &str)] = &[
     ("Up, Down or Ctrl+wheel", "Closer, farther"),
     ("Shift+wheel or drag", "Scroll along time"),
     ("F", "Show everything"),
+    ("G, Shift+G or Alt+wheel", "Waveform higher, lower"),
+    ("H, Shift+H or Alt+wheel", "Notes taller, lower"),
+    ("Alt+Up, Alt+Down", "Scroll the pitches of taller notes"),
+    ("Alt+0", "Waveform and notes as high as at first"),
+    ("D", "Warp as a curve, or as its difference from the reference"),
     ("Home, End", "To the start, to the end"),
     ("Page Up, Page Down", "Previous, next onset"),
     ("N", "Next doubtful place"),
     ("L", "Repeat what is marked on the ruler"),
     ("Drag an onset", "Move it; everything between fixed onsets follows"),
-    (", and .", "Move the selected onset by 1 ms; with Shift 5 ms, with Ctrl 20 ms"),
-    ("Delete", "Free the selected onset"),
+    ("Alt+drag a note", "Move it alone; Alt+click selects it"),
+    ("Alt+Up, Alt+Down", "Select a single note of the selected chord"),
+    (", and .", "Move the selected onset or note by 1 ms; with Shift 5 ms, with Ctrl 20 ms"),
+    ("Delete", "Free the selected onset or note"),
     ("A, Shift+A", "Call the marked or visible passage right, no longer so"),
     ("K", "Keep the alignment for comparison"),
+    ("X", "Hear the other recording at the same bar, and back"),
     ("Ctrl+Z, Ctrl+Shift+Z", "Undo, redo"),
     ("Ctrl+R", "Align again"),
     ("Ctrl+O, Ctrl+Shift+O", "Open files, open by path"),
@@ -60,9 +69,10 @@ fn window_keys(state: &AppState) -> Vec<(Modifiers, Key, Command)> {
     const CTRL: Modifiers = Modifiers::COMMAND;
     const CTRL_SHIFT: Modifiers = Modifiers { shift: true, ..Modifiers::COMMAND };
     const SHIFT: Modifiers = Modifiers::SHIFT;
+    const ALT: Modifiers = Modifiers::ALT;
     const NONE: Modifiers = Modifiers::NONE;
     let open_by_path = Dialog::Open { recording: String::new(), score: String::new() };
-    let zoom = state.preferences.zoom;
+    let (zoom, scale) = (state.preferences.zoom, state.scale);
     let mut keys = vec![
         (CTRL_SHIFT, Key::Z, Command::Redo),
         (CTRL, Key::Y, Command::Redo),
@@ -91,9 +101,14 @@ fn window_keys(state: &AppState) -> Vec<(Modifiers, Key, Command)> {
             (SHIFT, Key::Period, Command::Nudge(5.0)),
             (NONE, Key::Comma, Command::Nudge(-1.0)),
             (NONE, Key::Period, Command::Nudge(1.0)),
+            (Modifiers::ALT, Key::ArrowUp, Command::StepNote(1)),
+            (Modifiers::ALT, Key::ArrowDown, Command::StepNote(-1)),
             (NONE, Key::Delete, Command::DeleteAnchor),
             (NONE, Key::Backspace, Command::DeleteAnchor),
             (NONE, Key::Space, Command::TogglePlay),
+            (ALT, Key::ArrowUp, Command::SetScale(scale.scrolled(-0.25))),
+            (ALT, Key::ArrowDown, Command::SetScale(scale.scrolled(0.25))),
+            (ALT, Key::Num0, Command::SetScale(PaneScale::default())),
             (NONE, Key::ArrowLeft, Command::Scroll(-0.15)),
             (NONE, Key::ArrowRight, Command::Scroll(0.15)),
             (NONE, Key::ArrowUp, Command::Zoom(1.35)),
@@ -104,6 +119,12 @@ fn window_keys(state: &AppState) -> Vec<(Modifiers, Key, Command)> {
             (NONE, Key::PageUp, Command::StepOnset(-1)),
             (NONE, Key::PageDown, Command::StepOnset(1)),
             (NONE, Key::L, Command::ToggleLoop),
+            (SHIFT, Key::G, Command::SetScale(scale.louder(1.0 / STEP))),
+            (NONE, Key::G, Command::SetScale(scale.louder(STEP))),
+            (SHIFT, Key::H, Command::SetScale(scale.taller(1.0 / STEP, 0.5))),
+            (NONE, Key::H, Command::SetScale(scale.taller(STEP, 0.5))),
+            (NONE, Key::D, Command::ToggleWarpDifference),
+            (NONE, Key::X, Command::HearOther),
             (NONE, Key::N, Command::NextDoubt),
         ]);
     }

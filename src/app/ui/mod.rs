@@ -1,5 +1,6 @@
 //! What is drawn: panels, panes, keys and colours.
 
+pub mod focus;
 #[cfg(test)]
 mod frame_time_tests;
 pub mod keys;

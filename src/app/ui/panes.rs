@@ -197,6 +197,41 @@ pub fn panes_ui(ui: &mut Ui, layout: &mut Tree<PaneKind>, state: &AppState, comm
         return;
     }
     layout.ui(&mut Panes { state, commands }, ui);
+    if let Some(root) = layout.root() {
+        name_splitters(ui, layout, root, scope_of(ui.scope_id(), root));
+    }
+}
+
+/// Gives the splitters of a tile and what is in it names for those who cannot see them: the dock has none for them.
+fn name_splitters(ui: &Ui, layout: &Tree<PaneKind>, tile: TileId, scope: egui::Id) {
+    let Some(Tile::Container(container)) = layout.tiles.get(tile) else { return };
+    let children: Vec<TileId> = container.children().copied().filter(|child| layout.is_visible(*child)).collect();
+    if matches!(container, Container::Linear(_)) {
+        for (index, pair) in children.windows(2).enumerate() {
+            let [before, after] = [pair[0], pair[1]].map(|child| name_of(layout, child));
+            ui.ctx().accesskit_node_builder(scope.with((tile, "resize", index)), |node| {
+                node.set_role(egui::accesskit::Role::Splitter);
+                node.set_label(format!("Splitter between {before} and {after}"));
+            });
+        }
+    }
+    for child in children {
+        name_splitters(ui, layout, child, scope_of(scope, child));
+    }
+}
+
+/// The scope in which the dock draws a tile: a ui of its own, and one in it that can be disabled.
+fn scope_of(parent: egui::Id, tile: TileId) -> egui::Id {
+    parent.with(tile).with(egui::IdSalt::new("child"))
+}
+
+/// The first pane in a tile.
+fn name_of(layout: &Tree<PaneKind>, tile: TileId) -> &'static str {
+    match layout.tiles.get(tile) {
+        Some(Tile::Pane(kind)) => kind.title(),
+        Some(Tile::Container(container)) => container.children().next().map_or("", |child| name_of(layout, *child)),
+        None => "",
+    }
 }
 
 #[cfg(test)]

@@ -40,9 +40,9 @@ pub struct Palette {
     pub note: Color32,
     /// A note that nothing supports.
     pub unsure_note: Color32,
-    /// Only the alignment has it: vermilion of the Okabe-Ito set.
+    /// Only the alignment has it: red, hatched. Darker than the yellow, so that nobody needs the hue to tell them apart.
     pub ours_only: Color32,
-    /// Only the reference has it: yellow of the same set.
+    /// Only the reference has it: yellow of the Okabe-Ito set, outlined.
     pub reference_only: Color32,
     /// Outline of the yellow.
     pub reference_edge: Color32,
@@ -78,7 +78,7 @@ pub const DARK: Palette = Palette {
     wave_core: rgb(0x7CA1C4),
     note: rgb(0xB7C6D6),
     unsure_note: rgb(0x4A5562),
-    ours_only: rgb(0xE86A1C),
+    ours_only: rgb(0xE5383B),
     reference_only: rgb(0xF0E442),
     reference_edge: rgb(0xA89A00),
     reference: rgb(0xE69F00),
@@ -105,7 +105,7 @@ pub const LIGHT: Palette = Palette {
     wave_core: rgb(0x4F7DA8),
     note: rgb(0x3A4757),
     unsure_note: rgb(0xB9C3CE),
-    ours_only: rgb(0xD55E00),
+    ours_only: rgb(0xCC1F2D),
     reference_only: rgb(0xF0E442),
     reference_edge: rgb(0x8F8300),
     reference: rgb(0xC28600),
@@ -252,6 +252,18 @@ mod tests {
             }
             assert!(contrast(palette.on_accent, palette.accent) > 4.5);
             assert!(contrast(palette.accent, palette.canvas) > 3.0);
+        }
+    }
+
+    #[test]
+    fn red_is_red_and_stands_apart_from_yellow_without_its_hue() {
+        for palette in [&DARK, &LIGHT] {
+            let [red, green, blue, _] = palette.ours_only.to_array().map(f32::from);
+            assert!(red > 3.0 * green && red > 3.0 * blue, "{:?} is no red", palette.ours_only);
+            assert!((green - blue).abs() < 0.1 * red, "{:?} leans to orange or purple", palette.ours_only);
+            assert!(contrast(palette.ours_only, palette.canvas) > 3.0);
+            assert!(contrast(palette.ours_only, palette.reference_only) > 3.0);
+            assert!(contrast(palette.accent, palette.panel) > 3.0, "the ring of the focus can be seen");
         }
     }
 }

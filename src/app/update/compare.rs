@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use super::{Services, play};
+use crate::app::command::Command;
 use crate::app::document::Document;
 use crate::app::document::kept::{Kept, describe};
 use crate::app::state::{AppState, Notice, Work};
+use crate::app::system_dialog::Question;
 use crate::app::work::tasks::{CompareWith, Task};
 
 /// Compares the alignment with something else.
@@ -42,9 +44,20 @@ pub(super) fn keep(document: &mut Document) {
     let same =
         document.kept.iter().filter(|kept| kept.name == name || kept.name.starts_with(&format!("{name} ("))).count();
     let name = if same == 0 { name } else { format!("{name} ({})", same + 1) };
-    document.kept.push(Kept::new(name, Arc::new(solution.alignment.clone())));
-    document.revision += 1;
+    let recording = document.piece.sources.recording.clone();
+    document.kept.push(Kept::new(name, Arc::new(solution.alignment.clone()), Some(recording)));
+    document.note_addition();
     measure(document);
+}
+
+/// Keeps the alignment, unless it is kept, and asks for another recording of the score.
+pub(super) fn open_other_recording(state: &mut AppState, services: &mut Services) {
+    let Some(document) = &mut state.document else { return };
+    let Some(solution) = &document.solution else { return };
+    if !document.kept.iter().any(|kept| *kept.alignment == solution.alignment) {
+        keep(document);
+    }
+    super::apply(state, services, Command::Ask(Question::OpenRecording));
 }
 
 pub(super) fn toggle(document: &mut Document, index: usize) {
@@ -56,14 +69,14 @@ pub(super) fn toggle(document: &mut Document, index: usize) {
 pub(super) fn rename(document: &mut Document, index: usize, name: String) {
     if let Some(kept) = document.kept.get_mut(index).filter(|_| !name.trim().is_empty()) {
         kept.name = name;
-        document.revision += 1;
+        document.note_addition();
     }
 }
 
 pub(super) fn forget(document: &mut Document, index: usize) {
     if index < document.kept.len() {
         document.kept.remove(index);
-        document.revision += 1;
+        document.note_addition();
     }
 }
 

@@ -1,8 +1,9 @@
 //! Hearing.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::Services;
+use super::{Services, hear};
 use crate::app::playback::{Click, Mix, OutputDevice, PlayerNews, Tracks};
 use crate::app::state::{AppState, Notice};
 use crate::app::work::tasks::Task;
@@ -13,7 +14,7 @@ pub(super) fn toggle(state: &mut AppState, services: &mut Services) {
     if state.transport.playing {
         services.player.pause();
         state.transport.playing = false;
-        state.transport.position_s = services.player.position_s();
+        state.transport.position_s = hear::from_heard(state, services.player.position_s());
         return;
     }
     let Some(piece) = state.piece() else { return };
@@ -25,7 +26,7 @@ pub(super) fn toggle(state: &mut AppState, services: &mut Services) {
     {
         state.transport.position_s = from;
     }
-    services.player.seek(state.transport.position_s);
+    services.player.seek(hear::to_heard(state, state.transport.position_s));
     let news = services.player.play();
     state.transport.playing = services.player.is_playing();
     tell(state, news);
@@ -34,7 +35,7 @@ pub(super) fn toggle(state: &mut AppState, services: &mut Services) {
 pub(super) fn seek(state: &mut AppState, services: &mut Services, time_s: f64) {
     let time_s = time_s.clamp(0.0, state.view().duration_s);
     state.transport.position_s = time_s;
-    services.player.seek(time_s);
+    services.player.seek(hear::to_heard(state, time_s));
 }
 
 pub(super) fn mark(state: &mut AppState, services: &mut Services, marked: Option<(f64, f64)>) {
@@ -56,8 +57,9 @@ pub(super) fn toggle_loop(state: &mut AppState, services: &mut Services) {
     sync_loop(state, services);
 }
 
-fn sync_loop(state: &AppState, services: &Services) {
-    let looped = state.transport.marked.filter(|_| state.transport.looping);
+pub(super) fn sync_loop(state: &AppState, services: &Services) {
+    let marked = state.transport.marked.filter(|_| state.transport.looping);
+    let looped = marked.map(|(from, to)| (hear::to_heard(state, from), hear::to_heard(state, to)));
     services.player.engine().set_loop(looped);
 }
 
@@ -67,6 +69,10 @@ pub(super) fn set_speed(state: &mut AppState, services: &mut Services, speed: f6
 }
 
 pub(super) fn set_mix(state: &mut AppState, services: &mut Services, mix: Mix) {
+    // The score is played in the time of the open recording.
+    if mix.balance > 0.0 {
+        hear::hear(state, services, None);
+    }
     state.transport.mix = mix;
     services.player.engine().set_mix(mix);
     want_score_sound(state, services);
@@ -78,7 +84,21 @@ fn want_score_sound(state: &AppState, services: &mut Services) {
     if let (true, Some(piece), Some(solution)) = (wanted, state.piece(), state.solution())
         && !services.worker.is_busy(Slot::Sound)
     {
-        services.worker.start(Task::Sound { piece: Arc::clone(piece), solution: Arc::clone(solution) });
+        let soundfont = state.preferences.soundfont.clone();
+        services.worker.start(Task::Sound { piece: Arc::clone(piece), solution: Arc::clone(solution), soundfont });
+    }
+}
+
+/// Plays the score with another SoundFont, or the built-in piano.
+pub(super) fn set_soundfont(state: &mut AppState, services: &mut Services, soundfont: Option<PathBuf>) {
+    state.preferences.soundfont = soundfont;
+    new_solution(state, services);
+}
+
+/// The score could not be played with the SoundFont that was chosen: it is with the built-in piano.
+pub(super) fn no_soundfont(state: &mut AppState, services: &mut Services) {
+    if state.preferences.soundfont.is_some() {
+        set_soundfont(state, services, None);
     }
 }
 
@@ -86,20 +106,39 @@ fn want_score_sound(state: &AppState, services: &mut Services) {
 pub(super) fn new_solution(state: &mut AppState, services: &mut Services) {
     services.worker.cancel(Slot::Sound);
     state.transport.score_ready = false;
-    set_tracks(state, services, None);
+    services.score_sound = None;
+    set_tracks(state, services);
     want_score_sound(state, services);
 }
 
 pub(super) fn score_sounds(state: &mut AppState, services: &mut Services, score: Arc<AudioClip>) {
     state.transport.score_ready = true;
-    set_tracks(state, services, Some(score));
+    services.score_sound = Some(score);
+    set_tracks(state, services);
 }
 
-fn set_tracks(state: &AppState, services: &Services, score: Option<Arc<AudioClip>>) {
+/// Gives the player what is heard: the open recording with its score, or another recording alone.
+pub(super) fn set_tracks(state: &AppState, services: &Services) {
     let beats = state.solution().into_iter().flat_map(|solution| &solution.beats);
-    let clicks = beats.map(|beat| Click { time_s: beat.performance_s, accent: beat.beat == 1 }).collect();
-    let recording = state.piece().map(|piece| Arc::clone(&piece.recording));
-    services.player.engine().set_tracks(Tracks { recording, score, clicks: Arc::new(clicks) });
+    let click = |time_s, beat| Click { time_s, accent: beat == 1 };
+    let (tracks, mix) = match (hear::heard(state), state.piece()) {
+        (Some((kept, clip)), Some(piece)) => {
+            let warp = &kept.alignment.warp;
+            let clicks = piece.beats.iter().map(|beat| click(warp.at(beat.second), beat.beat)).collect();
+            let recording = Some(Arc::clone(clip));
+            let mix = Mix { balance: 0.0, split: false, ..state.transport.mix };
+            (Tracks { recording, score: None, clicks: Arc::new(clicks) }, mix)
+        }
+        _ => {
+            let clicks = beats.map(|beat| click(beat.performance_s, beat.beat)).collect();
+            let recording = state.piece().map(|piece| Arc::clone(&piece.recording));
+            let score = services.score_sound.clone();
+            (Tracks { recording, score, clicks: Arc::new(clicks) }, state.transport.mix)
+        }
+    };
+    let mut engine = services.player.engine();
+    engine.set_tracks(tracks);
+    engine.set_mix(mix);
 }
 
 /// To be called every frame: moves the playhead, turns the page.
@@ -107,7 +146,7 @@ pub fn follow_playhead(state: &mut AppState, services: &mut Services) {
     if !state.transport.playing {
         return;
     }
-    state.transport.position_s = services.player.position_s();
+    state.transport.position_s = hear::from_heard(state, services.player.position_s());
     let news = services.player.poll();
     tell(state, news);
     state.transport.playing = services.player.is_playing();

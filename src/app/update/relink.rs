@@ -23,33 +23,42 @@ pub(super) fn open(state: &mut AppState, services: &mut Services, file: &Path, s
 
 /// Goes on with a session, or asks for the first file that is missing.
 pub(super) fn reopened(state: &mut AppState, services: &mut Services, reopened: Box<Reopened>) {
+    state.tried = None;
     let Some(sources) = reopened.sources() else {
         state.work = None;
         state.dialog = Some(Dialog::Relink(reopened));
         return;
     };
-    let Reopened { session, saved_as, changed, same_media, .. } = *reopened;
+    let Reopened { session, file, saved_as, changed, same_media, .. } = *reopened;
     for sentence in changed {
         state.tell(Notice::warning(sentence));
     }
-    let unsaved = saved_as.is_none();
+    let recovered_from = saved_as.is_none().then_some(file);
     if let Some(saved_as) = &saved_as {
         state.preferences.remember(Recent::Session(saved_as.clone()));
     }
     let opening = Opening {
         settings: session.settings,
         view: session.view,
-        kept: session.kept.into_iter().map(|kept| Kept::new(kept.name, Arc::new(kept.alignment))).collect(),
+        kept: session
+            .kept
+            .into_iter()
+            .map(|kept| Kept::new(kept.name, Arc::new(kept.alignment), kept.recording))
+            .collect(),
         accepted: session.accepted,
-        session_path: saved_as.or(session.saved_as),
-        changed: unsaved,
+        // From where a relative path was meant is not known.
+        session_path: saved_as.or(session.saved_as.filter(|path| path.is_absolute())),
+        recovered_from,
     };
     start(state, services, sources, opening, session.alignment.filter(|_| same_media));
 }
 
 /// Takes a file for the one that the dialog asks for.
 pub(super) fn offer(state: &mut AppState, services: &mut Services, file: PathBuf, confirmed: bool) {
-    if let Some(Dialog::Relink(reopened)) = state.dialog.take() {
+    if let Some(Dialog::Relink(mut reopened)) = state.dialog.take() {
+        state.forget_errors();
+        reopened.typed = file.display().to_string();
+        state.tried = Some(Dialog::Relink(reopened.clone()));
         state.work = Some(Work::new(format!("Reading {}", file_name(&file))));
         services.worker.start(Task::Offer { reopened, file, confirmed });
     }

@@ -1,4 +1,4 @@
-//! Colours and sizes, in one place. Red and yellow are of the Okabe-Ito set, which colour-blind readers can tell apart.
+//! Colours and sizes, in one place. Yellow is much lighter than red and outlined: colour-blind readers can tell them apart.
 
 use super::drawing::Colour;
 
@@ -29,7 +29,7 @@ pub const NOTE: Colour = Colour(0x3A, 0x47, 0x57);
 /// A note that the alignment is not sure of.
 pub const UNSURE_NOTE: Colour = Colour(0x9A, 0xA7, 0xB5);
 /// Only the prediction sounds.
-pub const PREDICTION_ONLY: Colour = Colour(0xD5, 0x5E, 0x00);
+pub const PREDICTION_ONLY: Colour = Colour(0xCC, 0x1F, 0x2D);
 /// Only the reference sounds.
 pub const REFERENCE_ONLY: Colour = Colour(0xF0, 0xE4, 0x42);
 /// Outline of yellow, which would drown in white.

@@ -4,6 +4,7 @@ use super::piece::Piece;
 use super::solution::Reference;
 use crate::align::result::Alignment;
 use crate::base::percent::percent;
+use crate::base::time::SAME_MOMENT_S;
 
 /// Below this confidence a note is doubtful.
 const DOUBTFUL_CONFIDENCE: f64 = 0.5;
@@ -36,11 +37,18 @@ pub fn doubts(piece: &Piece, alignment: &Alignment, reference: Option<&Reference
         Some(reference) => wrong_onsets(piece, alignment, reference),
         None => unsupported_notes(alignment),
     };
+    let fixed = fixed_s(alignment);
     if reference.is_none() {
-        found.extend(tempo_jumps(alignment));
+        found.extend(tempo_jumps(alignment, &fixed));
     }
     found.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
-    merged(found)
+    merged(found, &fixed)
+}
+
+/// Where the user has fixed something, in seconds of the recording.
+fn fixed_s(alignment: &Alignment) -> Vec<f64> {
+    let anchors = alignment.settings.anchors.iter().map(|anchor| anchor.performance_s);
+    anchors.chain(alignment.settings.fixed_notes.iter().map(|fixed| fixed.performance_s)).collect()
 }
 
 fn wrong_onsets(piece: &Piece, alignment: &Alignment, reference: &Reference) -> Vec<Doubt> {
@@ -73,7 +81,8 @@ fn unsupported_notes(alignment: &Alignment) -> Vec<Doubt> {
         .collect()
 }
 
-fn tempo_jumps(alignment: &Alignment) -> Vec<Doubt> {
+/// Beats that are much faster or slower than those around, but for those that end at what the user has fixed.
+fn tempo_jumps(alignment: &Alignment, fixed_s: &[f64]) -> Vec<Doubt> {
     let tempo = &alignment.tempo;
     let mut found = Vec::new();
     for (index, point) in tempo.iter().enumerate() {
@@ -86,7 +95,12 @@ fn tempo_jumps(alignment: &Alignment) -> Vec<Doubt> {
         let usual = around[around.len() / 2];
         let ratio = point.beats_per_minute / usual;
         // The first and last beat often wait for the music: no news.
-        if index > 0 && index + 1 < tempo.len() && !(1.0 / TEMPO_FACTOR..=TEMPO_FACTOR).contains(&ratio) {
+        if index == 0 || index + 1 == tempo.len() {
+            continue;
+        }
+        let beat = point.performance_s - SAME_MOMENT_S..=tempo[index + 1].performance_s + SAME_MOMENT_S;
+        let corrected = fixed_s.iter().any(|time_s| beat.contains(time_s));
+        if !corrected && !(1.0 / TEMPO_FACTOR..=TEMPO_FACTOR).contains(&ratio) {
             let word = if ratio > 1.0 { "faster" } else { "slower" };
             let times = ratio.max(1.0 / ratio);
             found.push(Doubt {
@@ -100,11 +114,15 @@ fn tempo_jumps(alignment: &Alignment) -> Vec<Doubt> {
     found
 }
 
-/// Joins neighbours; the worst of them gives the reason.
-fn merged(sorted: Vec<Doubt>) -> Vec<Doubt> {
+/// Joins neighbours, unless something fixed lies between them; the worst of them gives the reason.
+fn merged(sorted: Vec<Doubt>, fixed_s: &[f64]) -> Vec<Doubt> {
     let mut places: Vec<Doubt> = Vec::new();
     for doubt in sorted {
-        match places.last_mut().filter(|last| doubt.start_s - last.end_s < SAME_PLACE_S) {
+        let near = |last: &&mut Doubt| {
+            let between = last.end_s..=doubt.start_s;
+            doubt.start_s - last.end_s < SAME_PLACE_S && !fixed_s.iter().any(|time_s| between.contains(time_s))
+        };
+        match places.last_mut().filter(near) {
             Some(last) => {
                 last.end_s = last.end_s.max(doubt.end_s);
                 if doubt.severity > last.severity {
@@ -130,7 +148,9 @@ mod tests {
             reason: format!("{severity}"),
             severity,
         };
-        let places = merged(vec![doubt(1.0, 0.2), doubt(1.9, 0.7), doubt(2.5, 0.1), doubt(9.0, 0.3)]);
+        let doubts = vec![doubt(1.0, 0.2), doubt(1.9, 0.7), doubt(2.5, 0.1), doubt(9.0, 0.3)];
+        assert_eq!(merged(doubts.clone(), &[2.3]).len(), 3, "what is fixed is in none of them");
+        let places = merged(doubts, &[]);
         assert_eq!(places.len(), 2);
         assert_eq!((places[0].start_s, places[0].end_s, places[0].reason.as_str()), (1.0, 2.6, "0.7"));
     }

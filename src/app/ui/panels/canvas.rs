@@ -5,7 +5,8 @@ use eframe::egui::{
     WidgetInfo, pos2, vec2,
 };
 
-use super::curve;
+use super::onset_tag::selected_onset;
+use super::{clock, curve};
 use crate::align::settings::Anchor;
 use crate::app::command::Command;
 use crate::app::document::Document;
@@ -17,6 +18,12 @@ use crate::app::ui::theme::{self, Palette};
 pub const GUTTER: f32 = 64.0;
 /// How near the pointer must be to an onset to take hold of it.
 const GRIP: f32 = 6.0;
+/// Height of the strip that legends are in.
+const LEGEND_HEIGHT: f32 = 22.0;
+/// A pane lower than this is left to what it shows: it has no legend.
+const LEAST_ROOM: f32 = 84.0;
+/// How far a turn of the wheel by one point changes the height of what a pane shows.
+const HEIGHT_PER_POINT: f32 = 0.006;
 /// Bar lines closer than this are thinned out.
 const CLOSEST_BARS: f32 = 26.0;
 /// Beats closer than this are left out.
@@ -38,6 +45,15 @@ pub struct Canvas {
     pub pointer: Option<Pos2>,
     /// What was done on the plot.
     pub response: Response,
+    /// How much higher the user wants what is shown: 1 unless the wheel was turned with Alt.
+    pub heighten: f32,
+    /// Whether buttons are shown: not in a picture of panes.
+    pub has_controls: bool,
+}
+
+/// Leaves buttons out of the panes that `ctx` shows: nobody can press them in a picture.
+pub fn leave_out_controls(ctx: &egui::Context) {
+    ctx.data_mut(|data| data.insert_temp(egui::Id::unique("panes without controls"), true));
 }
 
 /// Which gestures a pane understands beyond scrolling and zooming.
@@ -45,6 +61,8 @@ pub struct Canvas {
 pub enum Grip {
     /// Onsets can be dragged.
     Onsets,
+    /// Onsets can be dragged, and single notes while Alt is held, which the pane itself sees to.
+    Notes,
     /// Nothing can.
     Nothing,
 }
@@ -58,9 +76,11 @@ impl Canvas {
         let response = ui.allocate_rect(plot, Sense::click_and_drag());
         let position = state.transport.position_s;
         response.widget_info(|| {
-            let label = format!("{name}, playhead at {}", super::clock(position, 1));
+            let label = format!("{name}, playhead at {}", clock(position, 1));
             WidgetInfo::labeled(Role::Canvas, true, label)
         });
+        let (alt, turned) = ui.input(|input| (input.modifiers.alt, input.smooth_scroll_delta().y));
+        let heighten = if alt && response.hovered() { (HEIGHT_PER_POINT * turned).exp() } else { 1.0 };
         let canvas = Self {
             painter: ui.painter_at(rect),
             plot,
@@ -69,6 +89,9 @@ impl Canvas {
             palette: Palette::of(ui),
             pointer: response.hover_pos(),
             response,
+            heighten,
+            has_controls: !ui
+                .data(|data| data.get_temp::<bool>(egui::Id::unique("panes without controls")).unwrap_or_default()),
         };
         canvas.painter.rect_filled(rect, 0.0, canvas.palette.canvas);
         canvas.scroll_and_zoom(ui, commands);
@@ -100,6 +123,7 @@ impl Canvas {
         }
         // A wheel without a sideways axis scrolls along time as well: there is nothing above or below.
         let sideways = if scroll.x != 0.0 { scroll.x } else { scroll.y };
+        let sideways = if ui.input(|input| input.modifiers.alt) { 0.0 } else { sideways };
         if sideways != 0.0 && zoom == 1.0 {
             view = view.panned(-self.seconds(sideways));
         }
@@ -109,7 +133,8 @@ impl Canvas {
     }
 
     fn point_and_drag(&self, ui: &Ui, state: &AppState, grip: Grip, commands: &mut Vec<Command>) {
-        let near = |at: Pos2| self.onset_near(state, at).filter(|_| grip == Grip::Onsets);
+        let single_notes = grip == Grip::Notes && ui.input(|input| input.modifiers.alt);
+        let near = |at: Pos2| self.onset_near(state, at).filter(|_| grip != Grip::Nothing && !single_notes);
         if let Some(hovered) = self.pointer.filter(|_| !state.is_dragging()).and_then(near) {
             ui.ctx().set_cursor_icon(CursorIcon::ResizeHorizontal);
             let x = self.x(hovered.performance_s);
@@ -129,7 +154,7 @@ impl Canvas {
             {
                 commands.push(Command::Drag(Anchor { performance_s: self.time(pointer.x), ..held }));
             }
-        } else if self.response.dragged() {
+        } else if self.response.dragged() && !single_notes {
             let moved = self.response.drag_delta().x;
             if moved != 0.0 {
                 commands.push(Command::SetView(self.view.panned(-self.seconds(moved))));
@@ -204,6 +229,7 @@ impl Canvas {
             self.paint_anchors(document);
         }
         self.paint_playhead(state.transport.position_s);
+        self.paint_drag_tag(state);
         let edge = self.gutter.right();
         self.painter.rect_filled(self.gutter, 0.0, self.palette.panel);
         self.painter.vline(edge, self.gutter.y_range(), Stroke::new(1.0, self.palette.edge));
@@ -218,6 +244,20 @@ impl Canvas {
         }
         if let Some(moved) = document.moved {
             self.paint_anchor(moved.performance_s, true);
+        }
+    }
+
+    /// The time beside the pointer that drags an onset.
+    fn paint_drag_tag(&self, state: &AppState) {
+        let held = state.document.as_ref().filter(|document| document.dragging && self.response.dragged());
+        let pointer = self.response.interact_pointer_pos();
+        if let (Some((place, words)), Some(pointer)) = (held.and_then(selected_onset), pointer) {
+            let x = self.x(place);
+            // Left of the onset where there is no room on the right.
+            let (side, align) =
+                if x + 150.0 < self.plot.right() { (14.0, Align2::LEFT_BOTTOM) } else { (-14.0, Align2::RIGHT_BOTTOM) };
+            let y = (pointer.y - 10.0).clamp(self.plot.top() + 22.0, self.plot.bottom());
+            self.tag(pos2(x + side, y), align, &words, self.palette.ink);
         }
     }
 
@@ -251,6 +291,46 @@ impl Canvas {
         self.painter.text(place, Align2::RIGHT_CENTER, text, theme::label_font(), self.palette.soft_ink);
     }
 
+    /// Whether a label at this height is clear of the pane's title and of buttons in the gutter.
+    pub fn has_room_for_label(&self, y: f32) -> bool {
+        y > self.plot.top() + 22.0 && y < self.plot.bottom() - 28.0
+    }
+
+    /// Whether there is room for a legend.
+    fn has_room(&self) -> bool {
+        self.plot.height() > LEAST_ROOM
+    }
+
+    /// What is left of the plot above the strip of a legend.
+    pub fn above_legend(&self) -> Rect {
+        let height = if self.has_room() { LEGEND_HEIGHT } else { 0.0 };
+        self.plot.with_max_y(self.plot.bottom() - height)
+    }
+
+    /// The strip of a legend; none if the pane is too low for one.
+    pub fn legend_rect(&self) -> Option<Rect> {
+        self.has_room().then(|| self.plot.with_min_y(self.above_legend().bottom()))
+    }
+
+    /// The `index`th of `count` small buttons side by side at the foot of the gutter.
+    pub fn gutter_button(&self, ui: &mut Ui, index: usize, count: usize, text: &str, on: bool) -> Response {
+        let foot = Rect::from_min_max(
+            pos2(self.gutter.left() + 3.0, self.gutter.bottom() - 21.0),
+            pos2(self.gutter.right() - 4.0, self.gutter.bottom() - 4.0),
+        );
+        let width = foot.width() / count as f32;
+        let left = foot.left() + width * index as f32;
+        let place = Rect::from_min_max(pos2(left, foot.top()), pos2(left + width - 1.0, foot.bottom()));
+        let text = egui::RichText::new(text).font(FontId::proportional(10.0));
+        ui.scope_builder(egui::UiBuilder::new().max_rect(place), |ui| {
+            ui.spacing_mut().button_padding = vec2(0.0, 0.0);
+            ui.spacing_mut().interact_size = place.size();
+            let button = egui::Button::selectable(on, text).frame_when_inactive(true).min_size(place.size());
+            ui.put(place, button.wrap_mode(egui::TextWrapMode::Extend))
+        })
+        .inner
+    }
+
     /// Words in the middle of an empty pane.
     pub fn hint(&self, text: &str) {
         let colour = self.palette.soft_ink;
@@ -274,6 +354,22 @@ impl Canvas {
             self.painter.line_segment([pos2(corner.x + 8.0, y), pos2(corner.x + 24.0, y)], Stroke::new(3.0, colour));
             let place = pos2(corner.x + 32.0, y - 0.5 * galley.size().y);
             self.painter.with_clip_rect(ground).galley(place, galley, ink);
+        }
+    }
+
+    /// Colours and what they stand for, side by side in the strip below the plot.
+    pub fn legend_strip(&self, entries: &[(Color32, String)]) {
+        let Some(strip) = self.legend_rect() else { return };
+        let painter = self.painter.with_clip_rect(strip);
+        painter.rect_filled(strip, 0.0, self.palette.panel);
+        let mut x = strip.left() + 10.0;
+        for (colour, words) in entries {
+            let line = [pos2(x, strip.center().y), pos2(x + 16.0, strip.center().y)];
+            painter.line_segment(line, Stroke::new(3.0, *colour));
+            let galley = painter.layout_no_wrap(words.clone(), theme::label_font(), self.palette.soft_ink);
+            let width = galley.size().x;
+            painter.galley(pos2(x + 22.0, strip.center().y - 0.5 * galley.size().y), galley, self.palette.soft_ink);
+            x += width + 40.0;
         }
     }
 

@@ -41,7 +41,8 @@ pub fn compare_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     }
     for (index, kept) in document.kept.iter().enumerate() {
         let same = kept.is_of(&document.piece.recording_name);
-        kept_ui(ui, index, kept, same, commands);
+        let heard = (!same).then_some(state.transport.heard == Some(index));
+        kept_ui(ui, index, kept, heard, commands);
     }
     if document.reference.is_some() || !document.kept.is_empty() {
         ui.add_space(8.0);
@@ -53,8 +54,10 @@ pub fn compare_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     reference_ui(ui, document, commands);
 }
 
-fn kept_ui(ui: &mut Ui, index: usize, kept: &Kept, same_recording: bool, commands: &mut Vec<Command>) {
+/// A kept alignment; `heard` tells whether its recording is heard, if that is another one.
+fn kept_ui(ui: &mut Ui, index: usize, kept: &Kept, heard: Option<bool>, commands: &mut Vec<Command>) {
     let palette = Palette::of(ui);
+    let same_recording = heard.is_none();
     row_frame(ui, |ui| {
         ui.horizontal(|ui| {
             let hint = if kept.shown { "Hide its curves" } else { "Show its curves" };
@@ -79,6 +82,12 @@ fn kept_ui(ui: &mut Ui, index: usize, kept: &Kept, same_recording: bool, command
             let hint = "Shows this alignment, with the settings it was made with. Undo brings the other one back.";
             if same_recording && ui.add(compact("Switch to it")).on_hover_text(hint).clicked() {
                 commands.push(Command::AdoptKept(index));
+            }
+            if let Some(heard) = heard {
+                let hint = "Hears this recording instead of the open one, at the same bar; X switches between the two.";
+                if ui.add(compact("Hear it here").selected(heard)).on_hover_text(hint).clicked() {
+                    commands.push(Command::Hear((!heard).then_some(index)));
+                }
             }
             if ui.add(compact("Remove")).clicked() {
                 commands.push(Command::ForgetKept(index));

@@ -8,7 +8,6 @@ use eframe::egui::{
 
 use super::dialogs::{main_button, path_field};
 use crate::app::command::Command;
-use crate::app::document::source::file_name;
 use crate::app::state::{AppState, Dialog};
 use crate::app::system_dialog::Question;
 use crate::app::ui::theme::{self, Palette};
@@ -24,19 +23,16 @@ pub(super) fn export_ui(ui: &mut Ui, state: &AppState, format: Format, path: &st
             ui.spacing_mut().item_spacing.y = 0.0;
             for entry in Format::all() {
                 if format_row(ui, entry, entry == format).clicked() {
-                    let path = with_extension(&path, entry);
+                    let path = with_ending(&path, format, entry);
                     commands.push(Command::Show(Dialog::Export { format: entry, path }));
                 }
             }
         });
     });
-    if path_field(ui, "File", "/path/to/file", &mut path) {
+    if path_field(ui, "File", "/path/to/file", &mut path).changed() {
         commands.push(Command::Show(Dialog::Export { format, path: path.clone() }));
     }
     let target = PathBuf::from(path.trim());
-    if state.would_replace.as_ref() == Some(&target) {
-        ui.label(format!("{} exists and will be replaced.", file_name(&target)));
-    }
     ui.add_space(8.0);
     ui.horizontal(|ui| {
         let ready = !path.trim().is_empty() && state.solution().is_some();
@@ -45,7 +41,7 @@ pub(super) fn export_ui(ui: &mut Ui, state: &AppState, format: Format, path: &st
             commands.push(Command::Export { format, path: target.clone() });
         }
         if ui.button("Browse…").clicked() {
-            commands.push(Command::Ask(Question::Export(file_name(&target))));
+            commands.push(Command::Ask(Question::Export(target.clone())));
         }
         if ui.button("Cancel").clicked() {
             commands.push(Command::CloseDialog);
@@ -77,6 +73,24 @@ fn format_row(ui: &mut Ui, format: Format, chosen: bool) -> Response {
     response
 }
 
-fn with_extension(path: &str, format: Format) -> String {
-    Path::new(path.trim()).with_extension(format.extension()).display().to_string()
+/// The path for another format: what the format before has proposed is replaced, a name of the user's own is kept.
+fn with_ending(path: &str, before: Format, format: Format) -> String {
+    let path = path.trim();
+    let stem = path.strip_suffix(&format!(".{}", before.ending())).map(str::to_owned);
+    let stem = stem.unwrap_or_else(|| Path::new(path).with_extension("").display().to_string());
+    format!("{stem}.{}", format.ending())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_follows_the_format_and_keeps_what_the_user_has_typed() {
+        let notes = with_ending("/pieces/take.one.csv", Format::Csv, Format::NotesCsv);
+        assert_eq!(notes, "/pieces/take.one.notes.csv");
+        assert_eq!(with_ending(&notes, Format::NotesCsv, Format::Json), "/pieces/take.one.json");
+        assert_eq!(with_ending("mine.dat", Format::NotesCsv, Format::Svl), "mine.svl");
+        assert_eq!(with_ending("", Format::Csv, Format::Svl), ".svl");
+    }
 }

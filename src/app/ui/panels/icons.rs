@@ -52,10 +52,6 @@ pub fn icon_button(ui: &mut Ui, icon: Icon, name: &str, active: bool, enabled: b
         _ => palette.ink,
     };
     ui.painter().rect_filled(rect, CornerRadius::same(6), fill);
-    if response.has_focus() {
-        let stroke = Stroke::new(1.5, palette.accent);
-        ui.painter().rect_stroke(rect, CornerRadius::same(6), stroke, eframe::egui::StrokeKind::Inside);
-    }
     paint(ui.painter(), rect, icon, Stroke::new(1.6, ink));
     response.widget_info(|| WidgetInfo::selected(Role::Button, enabled, active, name));
     response

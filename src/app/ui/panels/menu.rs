@@ -2,12 +2,15 @@
 
 use eframe::egui::{self, Button, RichText, Ui};
 
+use super::heights::STEP;
 use super::icons::{Icon, icon_button};
 use crate::app::command::Command;
+use crate::app::document::Document;
 use crate::app::document::history::History;
 use crate::app::document::source::file_name;
+use crate::app::pane_scale::PaneScale;
 use crate::app::picture::PictureOptions;
-use crate::app::preferences::{Recent, ThemeChoice};
+use crate::app::preferences::{Recent, SideTab, ThemeChoice};
 use crate::app::state::{AppState, Dialog};
 use crate::app::system_dialog::Question;
 use crate::app::ui::panes::{PaneKind, is_shown};
@@ -40,6 +43,10 @@ pub fn menu_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
             history_buttons(ui, state, commands);
             if let Some(piece) = state.piece() {
                 ui.add_space(6.0);
+                let hint = "Compare with another recording of the score, a reference, or another alignment";
+                ui.menu_button("Compare recordings", |ui| compare_menu(ui, state, commands))
+                    .response
+                    .on_hover_text(hint);
                 ui.centered_and_justified(|ui| {
                     let names = format!("{}   ·   {}", piece.title(), piece.recording_name);
                     ui.add(egui::Label::new(RichText::new(names).color(palette.soft_ink)).truncate());
@@ -47,6 +54,30 @@ pub fn menu_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
             }
         });
     });
+}
+
+fn compare_menu(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+    let Some(document) = &state.document else { return };
+    let ready = document.solution.is_some();
+    // The demo has but one recording, and its score is no file to open another one with.
+    let has_score = document.piece.sources.score.path().is_some();
+    let other = Command::OpenOtherRecording;
+    item(ui, "Another recording of this score…", "", ready && has_score, other, commands);
+    item(ui, "A reference or another alignment…", "", ready, Command::Ask(Question::OpenReference), commands);
+    item(ui, "Keep this alignment", "K", ready, Command::Keep, commands);
+    let recording = &document.piece.recording_name;
+    let others: Vec<_> = document.kept.iter().enumerate().filter(|(_, kept)| !kept.is_of(recording)).collect();
+    if !others.is_empty() {
+        ui.separator();
+        let heard = state.transport.heard;
+        checked(ui, &format!("Hear {recording}"), heard.is_none(), Command::Hear(None), commands);
+        for (index, kept) in others {
+            let label = format!("Hear {}", kept.label(recording));
+            checked(ui, &label, heard == Some(index), Command::Hear(Some(index)), commands);
+        }
+    }
+    ui.separator();
+    item(ui, "Show the comparison", "", true, Command::ShowSide(SideTab::Compare), commands);
 }
 
 fn history_buttons(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
@@ -103,7 +134,7 @@ fn file_menu(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
 /// The export dialog as it first appears.
 pub fn export_dialog(state: &AppState) -> Dialog {
     let format = Format::Csv;
-    Dialog::Export { format, path: state.proposed_name(format.extension()).display().to_string() }
+    Dialog::Export { format, path: state.proposed_export(format).display().to_string() }
 }
 
 fn recent_menu(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
@@ -133,11 +164,10 @@ fn edit_menu(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     item(ui, &label("Undo", undo), "Ctrl+Z", undo.is_some(), Command::Undo, commands);
     item(ui, &label("Redo", redo), "Ctrl+Shift+Z", redo.is_some(), Command::Redo, commands);
     ui.separator();
-    let anchors = &state.settings().anchors;
-    let selected = document.and_then(|document| document.selected);
-    let anchored = selected.is_some_and(|selected| anchors.iter().any(|anchor| anchor.score_s == selected));
-    item(ui, "Free the selected onset", "Delete", anchored, Command::DeleteAnchor, commands);
-    item(ui, "Free all onsets", "", !anchors.is_empty(), Command::ClearAnchors, commands);
+    let fixed = document.is_some_and(Document::selection_is_fixed);
+    item(ui, "Free the selected onset or note", "Delete", fixed, Command::DeleteAnchor, commands);
+    let corrected = state.settings().corrections() > 0;
+    item(ui, "Free all onsets and notes", "", corrected, Command::ClearAnchors, commands);
     ui.separator();
     let ready = state.solution().is_some();
     item(ui, "Call the passage right", "A", ready, Command::Accept { right: true }, commands);
@@ -153,6 +183,11 @@ fn view_menu(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     item(ui, "Show everything", "F", true, Command::Fit, commands);
     item(ui, "Closer", "Up", true, Command::Zoom(1.6), commands);
     item(ui, "Farther", "Down", true, Command::Zoom(1.0 / 1.6), commands);
+    let scale = state.scale;
+    item(ui, "Waveform higher", "G", true, Command::SetScale(scale.louder(STEP)), commands);
+    item(ui, "Notes taller", "H", true, Command::SetScale(scale.taller(STEP, 0.5)), commands);
+    let scaled = scale != PaneScale::default();
+    item(ui, "Heights as at first", "Alt+0", scaled, Command::SetScale(PaneScale::default()), commands);
     item(ui, "Next doubtful place", "N", state.solution().is_some(), Command::NextDoubt, commands);
     ui.separator();
     for kind in PaneKind::ALL {
@@ -161,6 +196,8 @@ fn view_menu(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     }
     let behind = state.preferences.spectrum_behind_notes;
     checked(ui, "Spectrum behind the notes", behind, Command::ToggleSpectrumBehindNotes, commands);
+    let difference = state.preferences.warp_difference;
+    checked(ui, "Warp as a difference", difference, Command::ToggleWarpDifference, commands);
     checked(ui, "Side panel", state.preferences.side_panel, Command::ToggleSidePanel, commands);
     checked(ui, "Follow the playhead", state.preferences.follow, Command::ToggleFollow, commands);
     item(ui, "Panes as at first", "", true, Command::ResetLayout, commands);

@@ -1,15 +1,19 @@
 //! One file per panel. A panel draws the state and collects commands; it changes nothing itself.
 
 mod about;
+mod bar_marks;
 mod canvas;
 mod chart;
 mod compare;
 mod curve;
 mod dialogs;
 mod export_window;
+mod heights;
 mod icons;
 mod menu;
+mod note_grip;
 mod notices;
+mod onset_tag;
 mod open_dialog;
 mod piano_roll;
 mod picture_dialog;
@@ -23,11 +27,14 @@ mod spectrum;
 mod tempo;
 mod transport;
 mod tuning;
+mod uncertainty;
 mod warp;
+mod warp_difference;
 mod waveform;
 
-pub use canvas::GUTTER;
+pub use canvas::{GUTTER, leave_out_controls};
 pub use dialogs::dialogs_ui;
+pub use heights::STEP as HEIGHT_STEP;
 pub use menu::{export_dialog, menu_ui};
 pub use notices::{drop_hint_ui, notices_ui};
 pub use piano_roll::piano_roll_ui;

@@ -1,12 +1,14 @@
 //! The score's notes at their places in the recording: shaded by support, or compared with a reference.
 
-use eframe::egui::{Align2, Color32, Mesh, Rect, Shape, Stroke, StrokeKind, Ui, pos2, vec2};
+use eframe::egui::{Align2, Color32, Mesh, Pos2, Rect, Shape, Stroke, StrokeKind, Ui, pos2, vec2};
 
 use super::canvas::{Canvas, Grip};
+use super::heights::{HeightWords, STEP, height_buttons};
 use super::spectrum::paint_spectrum;
-use super::{clock, pitch_name};
+use super::{clock, note_grip, pitch_name};
 use crate::app::command::Command;
 use crate::app::document::view_model::{Piece, RollSpan, Solution, Support};
+use crate::app::pane_scale::PaneScale;
 use crate::app::state::AppState;
 use crate::app::ui::theme::Palette;
 use crate::base::percent::percent;
@@ -22,34 +24,62 @@ const HATCH: f32 = 5.0;
 
 /// Draws the pane.
 pub fn piano_roll_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
-    let canvas = Canvas::new(ui, state, "Notes", Grip::Onsets, commands);
+    let canvas = Canvas::new(ui, state, "Notes", Grip::Notes, commands);
     let Some(document) = &state.document else {
         canvas.hint("The notes of the score will appear here");
         canvas.paint_overlay(state);
         return;
     };
     let piece = &document.piece;
-    let rows = Rows::new(&canvas, piece);
+    // Notes end above the legend: it covers none.
+    let body = if document.reference.is_some() { canvas.above_legend() } else { canvas.plot };
+    let rows = Rows::new(body, piece, state.scale);
     canvas.paint_bars(state);
     rows.paint_keys(&canvas);
     if let Some(heard) = document.heard.as_ref().filter(|_| state.preferences.spectrum_behind_notes) {
         let y = |pitch: f32| rows.top + (f32::from(rows.highest) + 1.0 - pitch) * rows.height;
         paint_spectrum(ui, &canvas, &heard.spectrum, &y, canvas.palette.wave.gamma_multiply(0.8));
     }
-    if let Some(solution) = document.shown() {
-        let hovered = paint_notes(&canvas, &rows, solution);
-        canvas.paint_overlay(state);
-        rows.paint_labels(&canvas);
-        if let Some(span) = hovered.filter(|_| !document.dragging) {
-            paint_note_card(&canvas, piece, solution, span);
+    let hovered = match document.shown() {
+        Some(solution) => {
+            let at = note_grip::pointer(ui, &canvas);
+            let hovered = paint_notes(&canvas, &rows, solution, at);
+            note_grip::point_and_drag(ui, &canvas, document, hovered, commands);
+            note_grip::paint_marks(&canvas, document, &|pitch| rows.y(pitch)..=rows.y(pitch) + rows.height);
+            hovered.map(|span| (solution, span))
         }
-        if document.reference.is_some() {
-            paint_legend(&canvas);
+        None => {
+            canvas.hint("Aligning");
+            None
         }
-    } else {
-        canvas.hint("Aligning");
-        canvas.paint_overlay(state);
-        rows.paint_labels(&canvas);
+    };
+    canvas.paint_overlay(state);
+    rows.paint_labels(&canvas);
+    if document.reference.is_some() {
+        paint_legend(&canvas);
+    }
+    if let Some((solution, span)) = hovered.filter(|_| !document.dragging) {
+        paint_note_card(&canvas, piece, solution, span);
+    }
+    let scale = state.scale;
+    let words = HeightWords { what: "Notes", keys: ["H", "Shift+H"] };
+    let as_at_first = PaneScale { gain: scale.gain, ..PaneScale::default() };
+    let ways = [scale.taller(1.0 / STEP, 0.5), scale.taller(STEP, 0.5), as_at_first];
+    height_buttons(ui, &canvas, &words, scale.pitch_zoom, ways, commands);
+    scale_by_pointer(&canvas, body, state, commands);
+}
+
+/// Alt and the wheel make notes taller, a drag of the ground scrolls the pitches.
+fn scale_by_pointer(canvas: &Canvas, body: Rect, state: &AppState, commands: &mut Vec<Command>) {
+    let mut scale = state.scale;
+    if let Some(pointer) = canvas.pointer.filter(|_| canvas.heighten != 1.0) {
+        scale = scale.taller(canvas.heighten, ((pointer.y - body.top()) / body.height()).clamp(0.0, 1.0));
+    }
+    if canvas.response.dragged() && !state.is_dragging() {
+        scale = scale.scrolled(-canvas.response.drag_delta().y / body.height());
+    }
+    if scale != state.scale {
+        commands.push(Command::SetScale(scale));
     }
 }
 
@@ -59,14 +89,16 @@ struct Rows {
     lowest: u8,
     top: f32,
     height: f32,
+    body: Rect,
 }
 
 impl Rows {
-    fn new(canvas: &Canvas, piece: &Piece) -> Self {
+    fn new(body: Rect, piece: &Piece, scale: PaneScale) -> Self {
         let (low, high) = piece.pitches;
         let (lowest, highest) = (low.saturating_sub(ROOM), (high + ROOM).min(127));
-        let height = canvas.plot.height() / f32::from(highest - lowest + 1);
-        Self { highest, lowest, top: canvas.plot.top(), height }
+        let all = body.height() * scale.pitch_zoom;
+        let height = all / f32::from(highest - lowest + 1);
+        Self { highest, lowest, top: body.top() - scale.above() * all, height, body }
     }
 
     fn y(&self, pitch: u8) -> f32 {
@@ -93,7 +125,7 @@ impl Rows {
     fn paint_labels(&self, canvas: &Canvas) {
         for pitch in (self.lowest..=self.highest).filter(|pitch| pitch % 12 == 0) {
             let y = self.y(pitch) + 0.5 * self.height;
-            if y > canvas.plot.top() + 18.0 && y < canvas.plot.bottom() - 6.0 {
+            if canvas.has_room_for_label(y) {
                 canvas.label(y, pitch_name(pitch));
             }
         }
@@ -101,7 +133,7 @@ impl Rows {
 }
 
 /// Draws what is visible and gives the note under the pointer. Of notes that fall together at this zoom one is drawn.
-fn paint_notes(canvas: &Canvas, rows: &Rows, solution: &Solution) -> Option<RollSpan> {
+fn paint_notes(canvas: &Canvas, rows: &Rows, solution: &Solution, pointer: Option<Pos2>) -> Option<RollSpan> {
     let gap = (0.12 * rows.height).min(1.5);
     let mut covered = [f32::NEG_INFINITY; 128];
     let mut hovered = None;
@@ -119,6 +151,9 @@ fn paint_notes(canvas: &Canvas, rows: &Rows, solution: &Solution) -> Option<Roll
         let right = right.max(left + 1.0);
         *last = right;
         let y = rows.y(span.pitch);
+        if y > rows.body.bottom() || y + rows.height < rows.body.top() {
+            continue;
+        }
         let rect = Rect::from_min_max(
             pos2(left.max(canvas.plot.left() - 4.0), y + gap),
             pos2(right.min(canvas.plot.right() + 4.0), y + rows.height - gap),
@@ -128,7 +163,7 @@ fn paint_notes(canvas: &Canvas, rows: &Rows, solution: &Solution) -> Option<Roll
         } else {
             paint_span(canvas, rect, span.support);
         }
-        if canvas.pointer.is_some_and(|pointer| rect.expand(1.0).contains(pointer)) {
+        if pointer.is_some_and(|at| rect.expand(1.0).contains(at) && rows.body.contains(at)) {
             hovered = Some(*span);
         }
     }
@@ -200,21 +235,21 @@ fn paint_note_card(canvas: &Canvas, piece: &Piece, solution: &Solution, span: Ro
 }
 
 fn paint_legend(canvas: &Canvas) {
-    let entries = [
-        (Support::Both, "agrees with the reference"),
-        (Support::OursOnly, "only in the alignment"),
-        (Support::ReferenceOnly, "only in the reference"),
-    ];
-    let font = crate::app::ui::theme::label_font();
-    let galleys = entries.map(|(support, words)| {
-        (support, canvas.painter.layout_no_wrap(words.to_owned(), font.clone(), canvas.palette.soft_ink))
-    });
-    let width: f32 = galleys.iter().map(|(_, galley)| galley.size().x + 44.0).sum();
-    let mut x = canvas.plot.left() + 16.0;
-    let y = canvas.plot.bottom() - 16.0;
-    let ground = Rect::from_min_size(pos2(x - 8.0, y - 11.0), vec2(width, 22.0));
-    canvas.painter.rect_filled(ground, 5.0, canvas.palette.panel.gamma_multiply(0.92));
-    for (support, galley) in galleys {
+    const LONG: [&str; 3] = ["agrees with the reference", "only in the alignment", "only in the reference"];
+    const SHORT: [&str; 3] = ["both", "alignment", "reference"];
+    const SUPPORTS: [Support; 3] = [Support::Both, Support::OursOnly, Support::ReferenceOnly];
+    let Some(strip) = canvas.legend_rect() else { return };
+    let layout = |words: &str| {
+        let font = crate::app::ui::theme::label_font();
+        canvas.painter.layout_no_wrap(words.to_owned(), font, canvas.palette.soft_ink)
+    };
+    canvas.painter.rect_filled(strip, 0.0, canvas.palette.panel);
+    let mut galleys = LONG.map(layout);
+    if galleys.iter().map(|galley| galley.size().x + 44.0).sum::<f32>() > strip.width() {
+        galleys = SHORT.map(layout);
+    }
+    let (mut x, y) = (strip.left() + 10.0, strip.center().y);
+    for (support, galley) in SUPPORTS.into_iter().zip(galleys) {
         paint_span(canvas, Rect::from_min_size(pos2(x, y - 4.0), vec2(18.0, 8.0)), support);
         let width = galley.size().x;
         canvas.painter.galley(pos2(x + 24.0, y - galley.size().y / 2.0), galley, canvas.palette.soft_ink);

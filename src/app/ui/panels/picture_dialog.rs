@@ -7,7 +7,6 @@ use eframe::egui::{self, ComboBox, DragValue, Grid, Ui, vec2};
 use super::dialogs::{main_button, path_field};
 use super::side::soft;
 use crate::app::command::Command;
-use crate::app::document::source::file_name;
 use crate::app::picture::{DETAILS, LEAST_SIDE, MOST_SIDE, PictureArea, PictureFormat, PictureOptions};
 use crate::app::state::{AppState, Dialog};
 use crate::app::system_dialog::Question;
@@ -40,16 +39,12 @@ pub(super) fn picture_ui(ui: &mut Ui, state: &AppState, options: &PictureOptions
         wanted.path.set_extension(wanted.format.extension());
     }
     let mut typed = wanted.path.display().to_string();
-    if path_field(ui, "File", "/path/to/picture.png", &mut typed) {
+    if path_field(ui, "File", "/path/to/picture.png", &mut typed).changed() {
         wanted.path = PathBuf::from(typed.trim());
-    }
-    if state.would_replace.as_ref() == Some(&wanted.path) {
-        ui.label(format!("{} exists and will be replaced.", file_name(&wanted.path)));
     }
     if wanted != *options {
         commands.push(Command::Show(Dialog::Picture(wanted.clone())));
     }
-    ui.add_space(8.0);
     ui.horizontal(|ui| {
         let ready = !typed.trim().is_empty();
         let entered = ui.input(|input| input.key_pressed(egui::Key::Enter));
@@ -60,7 +55,7 @@ pub(super) fn picture_ui(ui: &mut Ui, state: &AppState, options: &PictureOptions
             commands.push(Command::SavePicture(wanted.clone()));
         }
         if ui.button("Browse…").clicked() {
-            commands.push(Command::Ask(Question::Picture(file_name(&wanted.path))));
+            commands.push(Command::Ask(Question::Picture(wanted.path.clone())));
         }
         if ui.button("Cancel").clicked() {
             commands.push(Command::CloseDialog);

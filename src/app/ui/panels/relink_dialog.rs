@@ -4,31 +4,37 @@ use std::path::{Path, PathBuf};
 
 use eframe::egui::{self, Ui};
 
-use super::dialogs::{main_button, path_field};
+use super::dialogs::{failure_ui, focus_at_first, main_button, path_field};
 use super::side::soft;
 use crate::app::command::Command;
 use crate::app::document::relink::{MediaRole, Missing, Reopened};
 use crate::app::document::source::file_name;
-use crate::app::state::Dialog;
+use crate::app::state::{AppState, Dialog};
 use crate::app::system_dialog::Question;
 
-pub(super) fn relink_ui(ui: &mut Ui, reopened: &Reopened, commands: &mut Vec<Command>) {
+pub(super) fn relink_ui(ui: &mut Ui, state: &AppState, reopened: &Reopened, commands: &mut Vec<Command>) {
     let Some(missing) = reopened.missing() else { return };
     ui.set_width(520.0);
     let name = file_name(&missing.was);
     match &reopened.different {
         Some(file) => different_ui(ui, reopened, &name, file, commands),
-        None => missing_ui(ui, reopened, &missing, &name, commands),
+        None => {
+            missing_ui(ui, reopened, &missing, commands);
+            failure_ui(ui, state);
+        }
     }
 }
 
-fn missing_ui(ui: &mut Ui, reopened: &Reopened, missing: &Missing, name: &str, commands: &mut Vec<Command>) {
+fn missing_ui(ui: &mut Ui, reopened: &Reopened, missing: &Missing, commands: &mut Vec<Command>) {
+    let name = file_name(&missing.was);
     ui.heading(format!("Where is {name}?"));
     let session = file_name(&reopened.file);
     ui.label(format!("It is {} of {session} and is no longer where it was:", missing.role.name()));
     soft(ui, missing.was.display().to_string());
     let mut typed = reopened.typed.clone();
-    if path_field(ui, "File", "/path/to/file", &mut typed) {
+    let field = path_field(ui, "File", "/path/to/file", &mut typed);
+    focus_at_first(&field, &missing.was.display().to_string());
+    if field.changed() {
         let mut changed = reopened.clone();
         changed.typed.clone_from(&typed);
         commands.push(Command::Show(Dialog::Relink(Box::new(changed))));
@@ -39,7 +45,7 @@ fn missing_ui(ui: &mut Ui, reopened: &Reopened, missing: &Missing, name: &str, c
         let entered = ui.input(|input| input.key_pressed(egui::Key::Enter));
         if typed.is_empty() {
             if main_button(ui, "Find…", true) {
-                commands.push(Command::Ask(Question::Missing(name.to_owned())));
+                commands.push(Command::Ask(Question::Missing(name.clone())));
             }
         } else if main_button(ui, "Use this file", true) || entered {
             commands.push(Command::Relink { file: PathBuf::from(typed), confirmed: false });

@@ -1,8 +1,12 @@
 //! The ruler above the panes: bars and beats of the score, time of the recording, the marked stretch.
 
-use eframe::egui::{Align2, CursorIcon, FontId, Rect, Role, Sense, Shape, Stroke, Ui, WidgetInfo, pos2, vec2};
+use eframe::egui::{
+    Align2, CursorIcon, FontFamily, FontId, Rect, Role, Sense, Shape, Stroke, Ui, WidgetInfo, pos2, vec2,
+};
 
+use super::bar_marks::{MarkKind, bar_marks};
 use super::canvas::GUTTER;
+use super::onset_tag::selected_onset;
 use super::{clock, curve};
 use crate::app::command::Command;
 use crate::app::state::AppState;
@@ -15,8 +19,6 @@ const HEAD: f32 = 6.0;
 const HEAD_HEIGHT: f32 = 8.0;
 /// How far above the lower edge times are written: above the playhead.
 const TIME_LABEL: f32 = 14.0;
-/// Numbers of bars are at least this far apart.
-const BAR_ROOM: f32 = 36.0;
 
 /// Draws the ruler. A click moves the playhead, a drag marks a stretch to repeat.
 pub fn ruler_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
@@ -24,7 +26,12 @@ pub fn ruler_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     let (whole, _) = ui.allocate_exact_size(vec2(ui.available_width(), RULER_HEIGHT), Sense::hover());
     let plot = Rect::from_min_max(pos2(whole.left() + GUTTER, whole.top()), whole.max);
     let response = ui.allocate_rect(plot, Sense::click_and_drag()).on_hover_cursor(CursorIcon::Text);
-    response.widget_info(|| WidgetInfo::labeled(Role::Canvas, true, "Ruler: click to move the playhead, drag to mark"));
+    let selected = state.document.as_ref().and_then(selected_onset);
+    response.widget_info(|| {
+        let about = selected.as_ref().map(|(_, words)| format!("; selected onset at {words}")).unwrap_or_default();
+        let label = format!("Ruler: click to move the playhead, drag to mark{about}");
+        WidgetInfo::labeled(Role::Canvas, true, label)
+    });
     let painter = ui.painter_at(whole);
     painter.rect_filled(whole, 0.0, palette.panel);
     let view = state.view();
@@ -39,7 +46,9 @@ pub fn ruler_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     let clipped = painter.with_clip_rect(plot);
     // Time of the recording below.
     let step = curve::clock_step(view.span_s, f64::from(plot.width()) / 90.0);
-    let decimals = if step < 0.01 {
+    let decimals = if step < 0.001 {
+        4
+    } else if step < 0.01 {
         3
     } else if step < 0.1 {
         2
@@ -65,17 +74,23 @@ pub fn ruler_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     // Bars above.
     if let Some(solution) = state.shown() {
         let beats = solution.beats_between(view.start_s, view.end_s());
-        let bars = beats.iter().filter(|beat| beat.beat == 1).count();
-        let step = curve::bar_step(plot.width() / bars.max(1) as f32, BAR_ROOM);
-        for beat in beats {
-            let x = x(beat.performance_s);
-            if beat.beat == 1 && (beat.bar % step == 0 || (step > 1 && beat.bar == 1)) {
-                clipped.vline(x, plot.top() + 2.0..=plot.top() + 18.0, Stroke::new(1.0, palette.soft_ink));
-                let font = FontId::new(12.0, theme::strong_family());
-                clipped.text(pos2(x + 4.0, plot.top() + 10.0), Align2::LEFT_CENTER, beat.bar, font, palette.ink);
-            } else if step == 1 && beats.len() as f32 * 10.0 < plot.width() {
-                clipped.vline(x, plot.top() + 12.0..=plot.top() + 18.0, Stroke::new(1.0, palette.edge));
-            }
+        let earlier = solution.beats.partition_point(|beat| beat.performance_s < view.start_s);
+        let before = earlier.checked_sub(1).and_then(|index| solution.beats.get(index));
+        let layout = |text: &str, strong: bool| {
+            let family = if strong { theme::strong_family() } else { FontFamily::Proportional };
+            let ink = if strong { palette.ink } else { palette.soft_ink };
+            clipped.layout_no_wrap(text.to_owned(), FontId::new(12.0, family), ink)
+        };
+        for mark in bar_marks(beats, before, plot.x_range(), &x, &|text| layout(text, true).size().x) {
+            let (top, stroke) = match mark.kind {
+                MarkKind::Bar => (2.0, Stroke::new(1.0, palette.soft_ink)),
+                MarkKind::Beat => (12.0, Stroke::new(1.0, palette.edge)),
+                MarkKind::Continued => (2.0, Stroke::NONE),
+            };
+            clipped.vline(mark.x, plot.top() + top..=plot.top() + 18.0, stroke);
+            let galley = layout(&mark.text, mark.kind == MarkKind::Bar);
+            let place = pos2(mark.text_x, plot.top() + 10.0 - 0.5 * galley.size().y);
+            clipped.galley(place, galley, palette.soft_ink);
         }
     }
     for (from, to) in state.document.iter().flat_map(|document| &document.accepted) {
@@ -89,6 +104,17 @@ pub fn ruler_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     let head = pos2(x(state.transport.position_s), plot.bottom());
     let triangle = vec![head + vec2(-HEAD, -HEAD_HEIGHT), head + vec2(HEAD, -HEAD_HEIGHT), head];
     clipped.add(Shape::convex_polygon(triangle, palette.ink, Stroke::NONE));
+    if let Some((place, words)) = &selected {
+        let galley = clipped.layout_no_wrap(words.clone(), theme::label_font(), palette.on_accent);
+        let size = galley.size() + vec2(8.0, 2.0);
+        // Beside the onset, but never outside.
+        let left = (x(*place) + 2.0).min(plot.right() - size.x).max(plot.left());
+        let ground = Rect::from_min_size(pos2(left, plot.bottom() - TIME_LABEL - 0.5 * size.y), size);
+        if (view.start_s..=view.end_s()).contains(place) {
+            clipped.rect_filled(ground, 3.0, palette.accent);
+            clipped.galley(ground.min + vec2(4.0, 1.0), galley, palette.on_accent);
+        }
+    }
     let label = |y: f32, text: &str| {
         let place = pos2(whole.left() + GUTTER - 6.0, y);
         painter.text(place, Align2::RIGHT_CENTER, text, theme::label_font(), palette.soft_ink);

@@ -60,8 +60,10 @@ pub fn transport_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) 
 
 fn listen_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     let mix = state.transport.mix;
+    let heard_other = state.transport.heard.is_some();
+    let mut other = false;
     let mut choose = |mix: Mix| commands.push(Command::SetMix(mix));
-    let near = |balance: f32| (mix.balance - balance).abs() < 0.01;
+    let near = |balance: f32| !heard_other && (mix.balance - balance).abs() < 0.01;
     for (label, balance, hint) in [
         ("Recording", 0.0, "Hear the recording alone."),
         ("Both", 0.5, "Hear the recording and the score, played at the alignment's times."),
@@ -69,6 +71,14 @@ fn listen_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     ] {
         if ui.selectable_label(near(balance), label).on_hover_text(hint).clicked() {
             choose(Mix { balance, ..mix });
+        }
+    }
+    let recording = state.piece().map(|piece| piece.recording_name.as_str()).unwrap_or_default();
+    let others = state.document.iter().flat_map(|document| &document.kept).any(|kept| !kept.is_of(recording));
+    if others {
+        let hint = "Hear the other recording at the same bar, and back (X).";
+        if ui.selectable_label(heard_other, "Other").on_hover_text(hint).clicked() {
+            other = true;
         }
     }
     let mut balance = mix.balance;
@@ -86,6 +96,9 @@ fn listen_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     let clicks = icon_button(ui, Icon::Clicks, "Clicks on beats", mix.clicks, state.solution().is_some());
     if clicks.on_hover_text("A click on every beat of the aligned score.").clicked() {
         choose(Mix { clicks: !mix.clicks, ..mix });
+    }
+    if other {
+        commands.push(Command::HearOther);
     }
 }
 
@@ -110,13 +123,22 @@ fn bar_position(state: &AppState) -> String {
 }
 
 fn status(state: &AppState) -> String {
+    let kept = state.document.as_ref().zip(state.transport.heard).and_then(|(open, index)| open.kept.get(index));
+    if let Some(kept) = kept {
+        return format!("hearing {} (X: back)", kept.alignment.provenance.recording.name);
+    }
     if state.transport.mix.balance > 0.0 && !state.transport.score_ready && state.solution().is_some() {
         return "preparing the score's sound…".to_owned();
     }
-    let anchors = state.settings().anchors.len();
-    match anchors {
-        0 => String::new(),
-        1 => "1 onset fixed".to_owned(),
-        _ => format!("{anchors} onsets fixed"),
-    }
+    let settings = state.settings();
+    let count = |number: usize, what: &str| match number {
+        0 => None,
+        1 => Some(format!("1 {what}")),
+        _ => Some(format!("{number} {what}s")),
+    };
+    let fixed: Vec<String> = [count(settings.anchors.len(), "onset"), count(settings.fixed_notes.len(), "note")]
+        .into_iter()
+        .flatten()
+        .collect();
+    if fixed.is_empty() { String::new() } else { format!("{} fixed", fixed.join(" and ")) }
 }

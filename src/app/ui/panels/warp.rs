@@ -1,9 +1,11 @@
 //! Score time against recording time, with reference, the solution before, other alignments, the band that was searched, and
-//! anchors.
+//! anchors; or the difference from the reference instead.
 
 use eframe::egui::{Align2, Color32, Mesh, Pos2, Rangef, Shape, Stroke, Ui, pos2, vec2};
 
 use super::canvas::{Canvas, Grip};
+use super::uncertainty::{band, onsets_around};
+use super::warp_difference::difference_ui;
 use super::{clock, curve};
 use crate::align::moved_warp;
 use crate::align::result::SearchBand;
@@ -23,6 +25,11 @@ pub fn warp_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         canvas.paint_overlay(state);
         return;
     };
+    if state.preferences.warp_difference {
+        difference_ui(&canvas, state, document, solution);
+        switch_ui(ui, &canvas, true, commands);
+        return;
+    }
     let piece = &document.piece;
     let warp = &solution.alignment.warp;
     let line = Stroke::new(1.8, canvas.palette.wave_core);
@@ -70,6 +77,7 @@ pub fn warp_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         }
     }
     axis.paint_labels(&canvas);
+    switch_ui(ui, &canvas, false, commands);
     paint_legend(&canvas, document);
     if let Some(pointer) = canvas.pointer {
         let time = canvas.time(pointer.x);
@@ -150,50 +158,37 @@ fn paint_search_band(canvas: &Canvas, axis: &Axis, search: &SearchBand) {
     }
 }
 
-/// Confidence below which nothing can be said of how far off an onset is.
-const LEAST_CONFIDENCE: f64 = 0.05;
-/// Onsets closer than this, in points, share a part of the band.
-const CLOSEST_ONSETS: f32 = 2.0;
-/// A confidence is the chance to be this near.
-const NEAR_S: f64 = 0.05;
-
-/// How far an onset may well be off: twice the mean error if errors fall off exponentially and `confidence` is the chance
-/// to be near.
-fn spread_s(confidence: f64) -> f64 {
-    let missed = (1.0 - confidence).clamp(1e-6, 1.0 - LEAST_CONFIDENCE);
-    2.0 * NEAR_S / -missed.ln()
-}
-
 /// A band around the curve, as wide as the onsets are unsure.
 fn paint_confidence(canvas: &Canvas, axis: &Axis, solution: &Solution) {
-    let onsets = solution.onsets_between(canvas.view.start_s - 1.0, canvas.view.end_s() + 1.0);
-    let mut edges: Vec<(f32, f32, f32)> = Vec::new();
-    let mut drawn_at = f32::NEG_INFINITY;
-    for onset in onsets {
-        let spread = spread_s(onset.confidence).min(1.0);
-        let (left, right) = (canvas.x(onset.performance_s - spread), canvas.x(onset.performance_s + spread));
-        // Onsets that fall together at this zoom are drawn once, as the widest of them.
-        let here = canvas.x(onset.performance_s);
-        match edges.last_mut().filter(|_| here - drawn_at < CLOSEST_ONSETS) {
-            Some(last) => (last.0, last.1) = (last.0.min(left), last.1.max(right)),
-            None => {
-                drawn_at = here;
-                edges.push((left, right, axis.y(onset.score_s)));
-            }
-        }
-    }
+    const COLUMN: f32 = 2.0;
+    let onsets = onsets_around(solution, canvas.view.start_s, canvas.view.end_s());
+    let columns = (canvas.plot.width() / COLUMN).ceil() as usize;
+    let xs: Vec<f32> = (0..=columns).map(|column| canvas.plot.left() + COLUMN * column as f32).collect();
+    let times: Vec<f64> = xs.iter().map(|x| canvas.time(*x)).collect();
     let colour = canvas.palette.wave.gamma_multiply(0.3);
     let mut mesh = Mesh::default();
-    for (left, right, y) in edges {
+    for (x, (low, high)) in xs.iter().zip(band(onsets, &times)) {
         let next = mesh.vertices.len() as u32;
-        mesh.colored_vertex(pos2(left, y), colour);
-        mesh.colored_vertex(pos2(right, y), colour);
+        mesh.colored_vertex(pos2(*x, axis.y(low)), colour);
+        mesh.colored_vertex(pos2(*x, axis.y(high)), colour);
         if next >= 2 {
             mesh.add_triangle(next - 2, next - 1, next);
             mesh.add_triangle(next - 1, next, next + 1);
         }
     }
     canvas.painter.with_clip_rect(canvas.plot).add(Shape::mesh(mesh));
+}
+
+/// Switches between the curve and the difference.
+fn switch_ui(ui: &mut Ui, canvas: &Canvas, difference: bool, commands: &mut Vec<Command>) {
+    if !canvas.has_controls {
+        return;
+    }
+    let hint = "Shows how far the alignment is from the reference, or from an even tempo, instead of the curve (D)";
+    let button = canvas.gutter_button(ui, 0, 1, "Difference", difference);
+    if button.on_hover_text(hint).clicked() {
+        commands.push(Command::ToggleWarpDifference);
+    }
 }
 
 /// The score time that fits the visible stretch of the recording.
@@ -243,7 +238,7 @@ impl Axis {
     fn paint_labels(&self, canvas: &Canvas) {
         let decimals = if self.high_s - self.low_s < 3.0 { 2 } else { 0 };
         for (second, y) in self.lines() {
-            if y > self.range.min + 22.0 && y < self.range.max - 6.0 {
+            if canvas.has_room_for_label(y) {
                 canvas.label(y, clock(second, decimals));
             }
         }

@@ -3,8 +3,10 @@
 use eframe::egui::{Color32, Mesh, Rect, Shape, Stroke, Ui, pos2};
 
 use super::canvas::{Canvas, Grip};
+use super::heights::{HeightWords, STEP, height_buttons};
 use crate::app::command::Command;
 use crate::app::document::view_model::Piece;
+use crate::app::pane_scale::PaneScale;
 use crate::app::state::AppState;
 
 /// A recording whose loudest sample is below this is drawn no higher than one with it.
@@ -17,7 +19,7 @@ pub fn waveform_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     let canvas = Canvas::new(ui, state, "Recording", Grip::Onsets, commands);
     canvas.paint_bars(state);
     if let Some(piece) = state.piece() {
-        paint_wave(&canvas, piece);
+        paint_wave(&canvas, piece, state.scale.gain);
         paint_onsets(&canvas, state);
     } else {
         canvas.hint("Drop an audio file and its MIDI score here");
@@ -26,14 +28,22 @@ pub fn waveform_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     if state.document.is_some() {
         let middle = canvas.plot.center().y;
         canvas.label(middle, "0");
+        let scale = state.scale;
+        let words = HeightWords { what: "Waveform", keys: ["G", "Shift+G"] };
+        let ways = [scale.louder(1.0 / STEP), scale.louder(STEP), PaneScale { gain: 1.0, ..scale }];
+        height_buttons(ui, &canvas, &words, scale.gain, ways, commands);
+    }
+    if canvas.heighten != 1.0 {
+        commands.push(Command::SetScale(state.scale.louder(canvas.heighten)));
     }
 }
 
-fn paint_wave(canvas: &Canvas, piece: &Piece) {
+fn paint_wave(canvas: &Canvas, piece: &Piece, gain: f32) {
     let clip = &piece.recording;
     let rate = f64::from(clip.sample_rate);
     // Quiet recordings are drawn as high as loud ones.
-    let (middle, half) = (canvas.plot.center().y, 0.46 * canvas.plot.height() / piece.peaks.loudest().max(QUIETEST));
+    let half = 0.46 * gain * canvas.plot.height() / piece.peaks.loudest().max(QUIETEST);
+    let middle = canvas.plot.center().y;
     let sample_at = |x: f32| (canvas.time(x) * rate).max(0.0);
     let per_point =
         (sample_at(canvas.plot.left() + 1.0) - sample_at(canvas.plot.left())).max(canvas.seconds(1.0) * rate);

@@ -30,7 +30,7 @@ pub struct Solution {
     /// Objective of `phi`, in f64.
     pub objective: f64,
     /// How far `phi` is from stationary: the rate at which the best feasible move lowers the objective, as a share of the largest
-    /// single derivative. At most [`KKT_TOLERANCE`](super::KKT_TOLERANCE) when the finish converged.
+    /// single derivative. At most [`KKT_TOLERANCE`](super::newton::KKT_TOLERANCE) when the finish converged.
     pub kkt_residual: f64,
     /// What holds each knot.
     pub knots: Vec<KnotState>,

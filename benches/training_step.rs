@@ -5,10 +5,10 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use agogic::base::job::JobContext;
-use agogic::learning::{Adam, AdamParams, ExtractorMethod, SliceBatch, SliceParams, SliceTruth, extractor_loss};
-use agogic::networks::gru::GruShape;
-use agogic::networks::{Device, Gru};
+use agogic::JobContext;
+use agogic::training::GruShape;
+use agogic::training::{Adam, AdamParams, ExtractorMethod, SliceBatch, SliceParams, SliceTruth, extractor_loss};
+use agogic::training::{Device, Gru};
 use candle_core::{Tensor, Var};
 
 const SLICES: usize = 5;
@@ -56,18 +56,23 @@ fn train(
 ) -> candle_core::Result<()> {
     let ctx = JobContext::new();
     let count = shape.parameter_count();
-    let all = Var::from_vec(parameters.repeat(2), 2 * count, &Device::Cpu)?;
-    let encode = |values: &[f32], frames: usize, first: usize| {
+    let both = [0, 1].map(|_| Var::from_slice(parameters, count, &Device::Cpu));
+    let [of_score, of_performance] = both;
+    let (of_score, of_performance) = (of_score?, of_performance?);
+    let encode = |values: &[f32], frames: usize, network: &Var| {
         let input = Tensor::from_slice(values, (SLICES, frames, DIM), &Device::Cpu)?;
-        Gru::new(shape, all.as_tensor().narrow(0, first, count)?).encode(&ctx, &input)
+        Gru::new(shape, network.as_tensor().clone()).encode(&ctx, &input)
     };
-    let score = encode(score, batch.score_s.len(), 0)?;
-    let performance = encode(performance, batch.performance_s.len(), count)?;
+    let score = encode(score, batch.score_s.len(), &of_score)?;
+    let performance = encode(performance, batch.performance_s.len(), &of_performance)?;
     let lambda = Tensor::from_slice(&[LAMBDA as f32], 1, &Device::Cpu)?;
     let loss = extractor_loss(&ctx, method, batch.clone(), &score, &performance, &lambda)?;
     let gradients = loss.backward()?;
-    let gradient = gradients.get(&all).map(Tensor::to_vec1).transpose()?.unwrap_or_default();
-    let mut weights: Vec<f32> = all.to_vec1()?;
+    let mut gradient: Vec<f32> = Vec::new();
+    for network in [&of_score, &of_performance] {
+        gradient.extend(gradients.get(network).map(Tensor::to_vec1::<f32>).transpose()?.unwrap_or_default());
+    }
+    let mut weights = parameters.repeat(2);
     let mut adam = Adam::new(AdamParams::default(), weights.len()).expect("the defaults are legal");
     adam.step(&mut weights, &gradient).expect("the gradient is finite");
     black_box(weights);

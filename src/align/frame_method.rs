@@ -8,15 +8,15 @@ use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
 use crate::base::time::{frame_count, frame_to_seconds};
 use crate::features::{FeatureParams, FeatureSeq, extract, rescaled};
-use crate::networks::{Device, Side, open_extractor};
+use crate::networks::{Side, open_extractor};
 use crate::score::{Score, SoundFont, play_in_tune};
 use crate::warping::Warp;
 use crate::warping::cost::{Band, LocalCost, local_cost};
 use crate::warping::dtw::{self, DtwParams, PathReading, dtw};
 use crate::warping::gdtw::{Problem, SolveOptions, WideningBand, Workspace, solve_in_band};
 
-use super::Stopwatch;
 use super::retiming::Retiming;
+use super::{Listening, Stopwatch};
 
 /// How far the warp may stray from the rough one at first; it widens where the path touches the edge.
 const FIRST_BAND_S: f64 = 1.5;
@@ -42,12 +42,12 @@ pub(super) fn refine(
     ctx: &JobContext,
     recording: &AudioClip,
     score: &Score,
-    start: &Start,
+    listening: &Listening,
     settings: &Settings,
     method: &FrameMethod,
     watch: &mut Stopwatch,
 ) -> Result<FrameWarp> {
-    let (start, anchors) = with_ends(recording, score, start, &settings.anchors, method);
+    let (start, anchors) = with_ends(recording, score, &listening.start, &settings.anchors, method);
     let retiming = Retiming::new(&start, &anchors)?;
     let params = FeatureParams { kind: method.features, hop: method.hop };
     let soundfont = SoundFont::load(method.soundfont.as_deref())?;
@@ -62,7 +62,7 @@ pub(super) fn refine(
     let mut suitable_lambda = method.features.default_lambda();
     let mut used = None;
     if let Some(name) = &method.extractor {
-        let extractor = open_extractor(name, &Device::Cpu)?;
+        let extractor = open_extractor(name, &listening.device)?;
         extractor.card.check_suits(method.features, method.hop)?;
         suitable_lambda = extractor.card.spec.lambda;
         used = Some(ModelId::of(&extractor.card));

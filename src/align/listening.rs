@@ -26,6 +26,8 @@ pub struct Listening {
     pub(super) evidence: Evidence,
     /// The ear as the settings name it, and which one that was.
     ear: Option<(String, ModelId)>,
+    /// Where networks run.
+    pub(super) device: Device,
 }
 
 impl Listening {
@@ -35,16 +37,17 @@ impl Listening {
         recording: &AudioClip,
         score: &Score,
         method: &Method,
+        device: &Device,
         watch: &mut Stopwatch,
     ) -> Result<Self> {
         let name = ear_of(method);
-        let network = name.map(|name| open_ear(name, &Device::Cpu)).transpose()?;
+        let network = name.map(|name| open_ear(name, device)).transpose()?;
         let ear = name.zip(network.as_ref()).map(|(name, ear)| (name.to_owned(), ModelId::of(&ear.card)));
         let mut spectrum = watch.time("spectrum", || start::recording_spectrum(ctx, recording))?;
         let start = watch.time("rough start", || start::find(ctx, &spectrum, score))?;
         spectrum.retune(start.tuning_semitones);
         let evidence = watch.time("evidence", || Evidence::of(ctx, recording, spectrum.tuning_semitones, network))?;
-        Ok(Self { spectrum, start, evidence, ear })
+        Ok(Self { spectrum, start, evidence, ear, device: device.clone() })
     }
 
     /// Whether `method` would hear the same.
@@ -84,9 +87,4 @@ fn ear_of(method: &Method) -> Option<&str> {
         Method::Onsets(onsets) => onsets.ear.as_deref(),
         Method::Frames(_) => None,
     }
-}
-
-/// Which ear a name or file stands for.
-pub fn ear_id(name: &str) -> Result<ModelId> {
-    Ok(ModelId::of(&open_ear(name, &Device::Cpu)?.card))
 }

@@ -17,13 +17,14 @@ mod tone;
 
 use std::path::Path;
 
-pub use listening::{Listening, ear_id};
+pub use listening::Listening;
 pub use realign::{can_realign, moved_warp, realign};
 pub use timing::{StageTime, Stopwatch};
 
 use crate::audio::{self, AudioClip};
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
+use crate::networks::Device;
 use crate::score::Score;
 use crate::warping::Warp;
 use onsets::{Chord, OnsetParams, Support, support_of_warp};
@@ -60,8 +61,14 @@ impl<T> Clone for Named<'_, T> {
 
 impl<T> Copy for Named<'_, T> {}
 
-/// Reads both files and aligns them.
-pub fn align_files(ctx: &JobContext, recording: &Path, score: &Path, settings: &Settings) -> Result<AlignedFiles> {
+/// Reads both files and aligns them; networks run on `device`.
+pub fn align_files(
+    ctx: &JobContext,
+    recording: &Path,
+    score: &Path,
+    settings: &Settings,
+    device: &Device,
+) -> Result<AlignedFiles> {
     settings.validate()?;
     let mut watch = Stopwatch::default();
     let parsed = watch.time("score", || Score::read(score))?;
@@ -69,7 +76,7 @@ pub fn align_files(ctx: &JobContext, recording: &Path, score: &Path, settings: &
     let (recording_name, score_name) = (file_name(recording), file_name(score));
     let recording = Named { name: &recording_name, content: &decoded.clip };
     let (mut alignment, _) =
-        align(ctx, recording, Named { name: &score_name, content: &parsed }, settings, &mut watch)?;
+        align(ctx, recording, Named { name: &score_name, content: &parsed }, settings, device, &mut watch)?;
     alignment.warnings.extend(decoded.source.damage.map(|damage| format!("{recording_name}: {damage}")));
     Ok(AlignedFiles { score: parsed, alignment, recording_rate: decoded.source.sample_rate, times: watch.into_times() })
 }
@@ -81,10 +88,11 @@ pub fn align(
     recording: Named<'_, AudioClip>,
     score: Named<'_, Score>,
     settings: &Settings,
+    device: &Device,
     watch: &mut Stopwatch,
 ) -> Result<(Alignment, Listening)> {
     check(recording, score.content, settings)?;
-    let listening = Listening::new(ctx, recording.content, score.content, &settings.method, watch)?;
+    let listening = Listening::new(ctx, recording.content, score.content, &settings.method, device, watch)?;
     let alignment = align_heard(ctx, recording, score, &listening, settings, watch)?;
     Ok((alignment, listening))
 }
@@ -177,7 +185,15 @@ impl Work<'_> {
 
     fn by_frames(&self, method: &FrameMethod, watch: &mut Stopwatch) -> Result<Alignment> {
         let (start, score) = (&self.listening.start, self.score.content);
-        let found = frame_method::refine(self.ctx, self.recording.content, score, start, self.settings, method, watch)?;
+        let found = frame_method::refine(
+            self.ctx,
+            self.recording.content,
+            score,
+            self.listening,
+            self.settings,
+            method,
+            watch,
+        )?;
         let rough = onset_method::centre(start, &self.settings.anchors)?;
         let (chords, support) = support_of_warp(&self.listening.evidence, score, &found.warp, &rough);
         let mut alignment = self.finish(Found {

@@ -3,6 +3,7 @@ use crate::align::settings::{FixedNote, FrameMethod};
 use crate::align::{Named, Stopwatch, align};
 use crate::audio::{AudioClip, decode_bytes};
 use crate::demo;
+use crate::networks::Device;
 use crate::score::{SynthParams, plain_score, synthesise_mapped};
 
 struct Aligned {
@@ -28,7 +29,8 @@ fn aligned_chords() -> Aligned {
 fn align_piece(clip: &AudioClip, score: Score) -> Aligned {
     let ctx = JobContext::new();
     let (recording, named) = (Named { name: "demo.ogg", content: clip }, Named { name: "demo.mid", content: &score });
-    let (whole, listening) = align(&ctx, recording, named, &Settings::default(), &mut Stopwatch::default()).unwrap();
+    let (whole, listening) =
+        align(&ctx, recording, named, &Settings::default(), &Device::Cpu, &mut Stopwatch::default()).unwrap();
     Aligned { score, whole, listening }
 }
 

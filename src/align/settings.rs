@@ -176,6 +176,21 @@ impl Settings {
         self.method == other.method && self.band_s == other.band_s
     }
 
+    /// How many moments and notes the user fixed by hand.
+    pub fn corrections(&self) -> usize {
+        self.anchors.len() + self.fixed_notes.len()
+    }
+
+    /// Whether the other settings fix the same by hand.
+    pub fn same_corrections(&self, other: &Self) -> bool {
+        self.anchors == other.anchors && self.fixed_notes == other.fixed_notes
+    }
+
+    /// These settings with what other ones fix by hand.
+    pub fn with_corrections_of(&self, other: &Self) -> Self {
+        Self { anchors: other.anchors.clone(), fixed_notes: other.fixed_notes.clone(), ..self.clone() }
+    }
+
     /// The files that these settings read.
     pub fn files(&self) -> Vec<PathBuf> {
         let (model, soundfont) = match &self.method {

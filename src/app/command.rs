@@ -6,11 +6,11 @@ use super::pane_scale::PaneScale;
 use super::picture::PictureOptions;
 use super::playback::{Mix, OutputDevice};
 use super::preferences::{Recent, SideTab, ThemeChoice};
-use super::state::{Afterwards, Dialog};
+use super::state::{Afterwards, Dialog, Writing};
 use super::system_dialog::Question;
 use super::time_view::TimeView;
 use super::tuning::Plan;
-use crate::align::settings::{Anchor, Settings};
+use crate::align::settings::{Anchor, FixedNote, Settings};
 use crate::export::Format;
 
 /// One thing to do.
@@ -38,17 +38,19 @@ pub enum Command {
     CloseDialog,
     /// Save where it was saved before, or ask where.
     SaveSession,
-    /// Save here.
+    /// Save here, asking before another file is replaced.
     SaveSessionAs(PathBuf),
-    /// Write the alignment.
+    /// Write the alignment, asking before another file is replaced.
     Export {
         /// In which format.
         format: Format,
         /// Where to.
         path: PathBuf,
     },
-    /// Write a picture of the window or a pane.
+    /// Write a picture of the window or a pane, asking before another file is replaced.
     SavePicture(PictureOptions),
+    /// Write it although there is another file.
+    Replace(Writing),
     /// Take this file for the one that a session no longer finds.
     Relink {
         /// The file.
@@ -107,15 +109,23 @@ pub enum Command {
     StepOnset(i8),
     /// Choose the onset that keys act on, by its score time.
     Select(Option<f64>),
+    /// Choose the single note that keys act on.
+    SelectNote(usize),
+    /// To the next higher (1) or lower (-1) note of the selected onset.
+    StepNote(i8),
     /// An onset is being dragged.
     Drag(Anchor),
+    /// A single note is being dragged.
+    DragNote(FixedNote),
     /// It was let go.
     Drop,
     /// Fix a moment.
     PlaceAnchor(Anchor),
-    /// Move the selected onset by milliseconds.
+    /// Fix a single note.
+    PlaceNote(FixedNote),
+    /// Move the selected onset or note by milliseconds.
     Nudge(f64),
-    /// Free the selected anchor.
+    /// Free the selected anchor or note.
     DeleteAnchor,
     /// Free all.
     ClearAnchors,
@@ -176,6 +186,8 @@ pub enum Command {
     SetSpeed(f64),
     /// Change what is heard.
     SetMix(Mix),
+    /// Play the score with a SoundFont; none is the built-in piano.
+    SetPlaybackSoundFont(Option<PathBuf>),
     /// Hear the recording of a kept alignment instead of the open one, at the same moment of the score; none: the open one.
     Hear(Option<usize>),
     /// Hear the other recording: the open one if another is heard, else the last that was.

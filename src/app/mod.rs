@@ -27,8 +27,9 @@ use eframe::egui;
 pub use command::Command;
 pub use document::Document;
 pub use document::kept::Kept;
+pub use document::view_model::Doubt;
 pub use preferences::{Preferences, Recent, SideTab, ThemeChoice};
-pub use state::{Afterwards, AppState, Dialog, Notice, Severity};
+pub use state::{Afterwards, AppState, Dialog, Notice, Severity, Writing};
 pub use ui::panes::PaneKind;
 pub use window::{Window, WindowOptions};
 

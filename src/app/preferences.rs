@@ -73,6 +73,8 @@ pub struct Preferences {
     pub warp_difference: bool,
     /// Where sound goes; none is the system's choice.
     pub output_device: Option<OutputDevice>,
+    /// The SoundFont that the score is played with; none is the built-in piano.
+    pub soundfont: Option<PathBuf>,
     /// Size of the window.
     pub window_size: Option<[f32; 2]>,
     /// The panes.
@@ -92,6 +94,7 @@ impl Default for Preferences {
             spectrum_behind_notes: true,
             warp_difference: false,
             output_device: None,
+            soundfont: None,
             window_size: None,
             layout: default_layout(),
         }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::document::Document;
+use super::document::recovery::Leftover;
 use super::document::relink::Reopened;
 use super::document::source::Sources;
 use super::document::view_model::{Piece, Reference, Solution};
@@ -123,6 +124,44 @@ pub enum Afterwards {
     Open(Vec<PathBuf>),
     /// The demo is opened.
     OpenDemo,
+    /// What a crashed window left is opened.
+    Recover,
+}
+
+/// A file that is to be written.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Writing {
+    /// The session.
+    Session(PathBuf),
+    /// The alignment.
+    Export {
+        /// In which format.
+        format: Format,
+        /// Where to.
+        path: PathBuf,
+    },
+    /// A picture.
+    Picture(PictureOptions),
+}
+
+impl Writing {
+    /// Where to.
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::Session(path) | Self::Export { path, .. } => path,
+            Self::Picture(options) => &options.path,
+        }
+    }
+
+    /// The dialog that asks for it.
+    pub fn dialog(&self) -> Dialog {
+        let typed = |path: &Path| path.display().to_string();
+        match self {
+            Self::Session(path) => Dialog::SaveSession { path: typed(path) },
+            Self::Export { format, path } => Dialog::Export { format: *format, path: typed(path) },
+            Self::Picture(options) => Dialog::Picture(options.clone()),
+        }
+    }
 }
 
 /// A dialog of our own.
@@ -164,6 +203,8 @@ pub enum Dialog {
     About,
     /// There are changes that would be lost.
     Unsaved(Afterwards),
+    /// There is another file where one is to be written.
+    Replace(Writing),
 }
 
 /// Hearing.
@@ -235,8 +276,8 @@ pub struct AppState {
     pub dialog: Option<Dialog>,
     /// The dialog whose paths are being opened: it comes back if they cannot be.
     pub tried: Option<Dialog>,
-    /// The file that the dialog would replace, as far as it was looked for.
-    pub would_replace: Option<PathBuf>,
+    /// The file that the user has agreed to replace, in the system's dialog.
+    pub may_replace: Option<PathBuf>,
     /// What the system's dialog was asked, and when.
     pub asked: Option<(Question, Instant)>,
     /// What is remembered.
@@ -245,10 +286,10 @@ pub struct AppState {
     pub devices: Vec<OutputDevice>,
     /// What is done when the session has been saved.
     pub after_saving: Option<Afterwards>,
-    /// What a crashed window left.
-    pub left_behind: Option<PathBuf>,
-    /// The picture that is to be written.
-    pub picture: Option<PictureOptions>,
+    /// What crashed windows left, to be offered one after the other.
+    pub left_behind: Vec<Leftover>,
+    /// The picture that is to be written, and whether another file may be replaced.
+    pub picture: Option<(PictureOptions, bool)>,
     /// The window should close.
     pub quit: bool,
 }
@@ -267,12 +308,12 @@ impl AppState {
             notices: Vec::new(),
             dialog: None,
             tried: None,
-            would_replace: None,
+            may_replace: None,
             asked: None,
             preferences,
             devices: Vec::new(),
             after_saving: None,
-            left_behind: None,
+            left_behind: Vec::new(),
             picture: None,
             quit: false,
         }
@@ -313,7 +354,7 @@ impl AppState {
         self.document.as_ref().is_some_and(|document| document.dragging)
     }
 
-    /// Whether closing would lose something.
+    /// Whether closing would lose corrections.
     pub fn is_changed(&self) -> bool {
         self.document.as_ref().is_some_and(Document::is_changed)
     }

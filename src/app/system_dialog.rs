@@ -17,8 +17,10 @@ pub enum Question {
     OpenRecording,
     /// A ground truth or second alignment.
     OpenReference,
-    /// A SoundFont.
+    /// A SoundFont to compare with.
     OpenSoundFont,
+    /// A SoundFont to hear the score with.
+    OpenPlaybackSoundFont,
     /// A learned extractor.
     OpenModel,
     /// Recordings with their scores and truths, or a manifest.
@@ -99,7 +101,7 @@ impl Question {
             Self::OpenFiles => "Open a recording and its score",
             Self::OpenRecording => "Open another recording of the score",
             Self::OpenReference => "Open a ground truth or another alignment",
-            Self::OpenSoundFont => "Open a SoundFont",
+            Self::OpenSoundFont | Self::OpenPlaybackSoundFont => "Open a SoundFont",
             Self::OpenModel | Self::StartModel => "Open a learned extractor",
             Self::AddLabelled => "Add a recording, its score and its true alignment, or a manifest",
             Self::AddLabelledFolder => "Add a folder of labelled pieces",
@@ -117,7 +119,7 @@ impl Question {
             Self::OpenFiles => &[("Recordings, MIDI scores and sessions", OPENABLE), ALL],
             Self::OpenRecording => &[("Recordings", RECORDINGS), ALL],
             Self::OpenReference => &[("Alignments", &["csv", "json", "txt", "align", "match"])],
-            Self::OpenSoundFont => &[("SoundFonts", &["sf2"])],
+            Self::OpenSoundFont | Self::OpenPlaybackSoundFont => &[("SoundFonts", &["sf2"])],
             Self::OpenModel | Self::StartModel => &[("Models", &["safetensors"])],
             Self::Missing(_) | Self::AddLabelled => &[ALL],
             Self::AddLabelledFolder | Self::SaveSession(_) | Self::Export(_) | Self::Picture(_) => &[],

@@ -8,7 +8,7 @@ use eframe::egui::{self, Ui};
 
 use super::SMALLEST_SIZE;
 use super::command::Command;
-use super::document::recovery;
+use super::document::{Document, recovery};
 use super::picture::{self, Drawing, PictureOptions};
 use super::placement;
 use super::playback::{Output, Player};
@@ -20,8 +20,8 @@ use super::ui::{focus, keys, panels, shell};
 use super::update::{self, Services};
 use super::work::worker::Worker;
 
-/// How often unsaved changes are made safe from a crash.
-const AUTOSAVE_EVERY: Duration = Duration::from_secs(15);
+/// How long after a change it is made safe from a crash.
+const AUTOSAVE_AFTER: Duration = Duration::from_secs(2);
 
 /// What a window is made with.
 pub struct WindowOptions {
@@ -40,7 +40,8 @@ pub struct Window {
     files: Vec<PathBuf>,
     begun: bool,
     placed: bool,
-    last_autosave: Instant,
+    /// Since when there are changes that a crash would lose.
+    unsafe_since: Option<Instant>,
     shown_title: String,
 }
 
@@ -71,7 +72,7 @@ impl Window {
             files: options.files,
             begun: false,
             placed: false,
-            last_autosave: Instant::now(),
+            unsafe_since: None,
             shown_title: String::new(),
         }
     }
@@ -129,9 +130,9 @@ impl Window {
         self.place(ctx);
         update::take_in(&mut self.state, &mut self.services);
         update::follow_playhead(&mut self.state, &mut self.services);
-        if let Some(options) = self.state.picture.take() {
+        if let Some((options, replace)) = self.state.picture.take() {
             let drawing = Box::new(self.picture(ctx, &options));
-            update::write_picture(&mut self.services, drawing, options);
+            update::write_picture(&self.state, &mut self.services, drawing, options, replace);
         }
         let dropped: Vec<PathBuf> =
             ctx.input(|input| input.raw.dropped_files.iter().map(|file| file.path().to_owned()).collect());
@@ -142,17 +143,26 @@ impl Window {
             ctx.send_viewport_cmd(egui::ViewportCommand::CancelClose);
             self.apply(Command::Quit);
         }
-        if self.last_autosave.elapsed() > AUTOSAVE_EVERY {
-            self.last_autosave = Instant::now();
-            update::autosave(&self.state, &mut self.services);
-        }
-        if self.state.is_changed() {
-            ctx.request_repaint_after(AUTOSAVE_EVERY);
-        }
+        self.autosave_soon(ctx);
         update::forget_old_news(&mut self.state);
         if self.state.notices.iter().any(|notice| notice.severity == Severity::Info) {
             ctx.request_repaint_after(TOLD_FOR);
         }
+    }
+
+    /// Makes changes safe a little after they were made. While there are none, nothing is painted for it.
+    fn autosave_soon(&mut self, ctx: &egui::Context) {
+        if self.services.recovery.is_none() || self.state.document.as_ref().is_none_or(Document::is_safe) {
+            self.unsafe_since = None;
+            return;
+        }
+        let since = *self.unsafe_since.get_or_insert_with(Instant::now);
+        let left = AUTOSAVE_AFTER.saturating_sub(since.elapsed());
+        if left.is_zero() {
+            self.unsafe_since = None;
+            update::autosave(&self.state, &mut self.services);
+        }
+        ctx.request_repaint_after(if left.is_zero() { AUTOSAVE_AFTER } else { left });
     }
 
     /// Brings a window that does not fit the monitor onto it, once the system has told how large that is.

@@ -71,7 +71,8 @@ fn is_without_reader(_: &io::Error, _: &Path) -> bool {
     false
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use std::io::Read;
     use std::process::Command;
@@ -104,7 +105,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let pipe = pipe_in(folder.path());
         // More than a pipe holds.
-        let bytes: Vec<u8> = (0..1_000_000u32).map(|k| (k * k >> 7) as u8).collect();
+        let bytes: Vec<u8> = (0..1_000_000u32).map(|k| (k.wrapping_mul(k) >> 7) as u8).collect();
         let ctx = JobContext::new();
         std::thread::scope(|scope| {
             let writer = scope.spawn(|| write_stream(Some(&ctx), &pipe, &bytes));

@@ -11,6 +11,7 @@ use crate::base::error::Result;
 use crate::base::job::JobContext;
 use crate::demo;
 use crate::features::{FeatureKind, FeatureParams, extract};
+use crate::networks::Device;
 use crate::score::{Score, SynthParams, synthesise};
 
 fn recording(ctx: &JobContext) -> Result<AudioClip> {
@@ -50,7 +51,14 @@ pub(super) fn whole(ctx: &JobContext) -> Result<Vec<Measurement>> {
     let mut work = [Contestant::new("align, end to end", || {
         let (clip, score) = (recording(ctx)?, score()?);
         let clip = Named { name: "performance.ogg", content: &clip };
-        align(ctx, clip, Named { name: "score.mid", content: &score }, &settings, &mut Stopwatch::default())
+        align(
+            ctx,
+            clip,
+            Named { name: "score.mid", content: &score },
+            &settings,
+            &Device::Cpu,
+            &mut Stopwatch::default(),
+        )
     })];
     on_the_demo(ctx, length_s, &mut work)
 }

@@ -23,7 +23,7 @@ pub(super) fn run(ctx: &JobContext, quiet: bool, args: &AlignArgs) -> Result<()>
     targets.iter().try_for_each(|(path, _)| check_writable(path))?;
     let stdout_format = args.writing.format_for(None)?;
     let truth = args.truth.as_deref().map(|truth| read_truth(truth, &args.score)).transpose()?;
-    let outcome = align_files(ctx, &args.audio, &args.score, &settings)?;
+    let outcome = align_files(ctx, &args.audio, &args.score, &settings, &args.device.open()?)?;
     let metrics = truth.as_ref().map(|truth| measure(&outcome, truth));
     let input = export_input(&outcome, truth.as_ref(), metrics.as_ref());
     // The bar leaves the screen: from here on there is something to read.

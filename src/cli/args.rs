@@ -9,6 +9,7 @@ use super::training_args::{ExperimentArgs, FineTuneArgs, ModelArgs, TrainArgs};
 use crate::align::settings::FeatureKind;
 use crate::base::error::{Error, Result};
 use crate::export::Format;
+use crate::networks::DeviceChoice;
 
 /// Align a recording of a performance with its score.
 #[derive(Debug, Parser)]
@@ -32,14 +33,6 @@ pub struct Cli {
 impl Cli {
     /// The files to open in the window. A word that is neither a command nor a file is most likely a mistyped command.
     pub fn files(&self) -> Result<Vec<PathBuf>> {
-        if let (Some(_), Some(file)) = (&self.command, self.files.first()) {
-            let allowed = "behind the command, or without one to open it in the window";
-            return Err(Error::invalid(
-                "the place of the argument",
-                format!("\"{}\" before a command", file.display()),
-                allowed,
-            ));
-        }
         match self.files.iter().find(|path| !path.exists()) {
             None => Ok(self.files.clone()),
             Some(missing) => Err(Error::invalid(
@@ -101,6 +94,9 @@ pub struct AlignArgs {
     /// How to align.
     #[command(flatten)]
     pub settings: SettingsArgs,
+    /// Where networks run: auto, cpu, cuda or metal. `auto` takes a graphics card if there is one.
+    #[arg(long, default_value = "auto", value_name = "DEVICE")]
+    pub device: DeviceChoice,
     /// A ground truth to measure the result against.
     #[arg(long, value_name = "FILE")]
     pub truth: Option<PathBuf>,
@@ -179,6 +175,9 @@ pub struct BatchArgs {
     /// Folder for the results.
     #[arg(long, value_name = "DIR")]
     pub out_dir: PathBuf,
+    /// Where networks run: auto, cpu, cuda or metal. `auto` takes a graphics card if there is one.
+    #[arg(long, default_value = "auto", value_name = "DEVICE")]
+    pub device: DeviceChoice,
     /// How many pairs to align at once (default: one per processor).
     #[arg(long, value_name = "N")]
     pub jobs: Option<usize>,

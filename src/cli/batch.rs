@@ -16,12 +16,17 @@ use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
 use crate::evaluation::{PieceResult, Report};
 use crate::export::Format;
+use crate::networks::Device;
 use manifest::Row;
 use record::Record;
 
 pub(super) fn run(ctx: &JobContext, quiet: bool, args: &BatchArgs) -> Result<()> {
-    let plan =
-        Plan { settings: args.settings.settings()?, format: args.writing.format_for(None)?, out_dir: &args.out_dir };
+    let plan = Plan {
+        settings: args.settings.settings()?,
+        device: args.device.open()?,
+        format: args.writing.format_for(None)?,
+        out_dir: &args.out_dir,
+    };
     if args.jobs == Some(0) {
         return Err(Error::invalid("--jobs", 0, "at least 1"));
     }
@@ -41,6 +46,7 @@ pub(super) fn run(ctx: &JobContext, quiet: bool, args: &BatchArgs) -> Result<()>
 
 struct Plan<'a> {
     settings: Settings,
+    device: Device,
     format: Format,
     out_dir: &'a Path,
 }
@@ -98,7 +104,7 @@ fn run_row(ctx: &JobContext, plan: &Plan<'_>, row: &Row) -> Result<Record> {
         return Ok(Record { resumed: true, ..record });
     }
     let truth = row.truth.as_deref().map(|truth| align::read_truth(truth, &row.score)).transpose()?;
-    let outcome = align_files(ctx, &row.audio, &row.score, &plan.settings)?;
+    let outcome = align_files(ctx, &row.audio, &row.score, &plan.settings, &plan.device)?;
     let metrics = truth.as_ref().map(|truth| align::measure(&outcome, truth));
     let input = align::export_input(&outcome, truth.as_ref(), metrics.as_ref());
     write_output(ctx, &output, &plan.format.exporter().render(&input)?)?;

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::align::result::{ModelId, Provenance};
 use crate::align::settings::{Method, Settings};
 use crate::base::error::{Error, Result};
-use crate::networks::{Device, open_extractor};
+use crate::networks::open_card;
 
 /// What results and sessions have in common.
 #[derive(Deserialize)]
@@ -43,17 +43,10 @@ fn check_models(path: &Path, settings: &Settings, made_with: &Provenance) -> Res
         Method::Frames(frames) => (&frames.extractor, &made_with.extractor),
     };
     let (Some(name), Some(then)) = (name, then) else { return Ok(()) };
-    let now = model_id(settings, name)?;
+    let now = ModelId::of(&open_card(name)?);
     if then.sha256.is_empty() || then.sha256 == now.sha256 {
         return Ok(());
     }
     let cause = format!("it was made with another version of the model {name}");
     Err(Error::unsuitable(path.display().to_string(), cause, "bring that model back, or give the settings one by one"))
-}
-
-fn model_id(settings: &Settings, name: &str) -> Result<ModelId> {
-    match &settings.method {
-        Method::Onsets(_) => crate::align::ear_id(name),
-        Method::Frames(_) => Ok(ModelId::of(&open_extractor(name, &Device::Cpu)?.card)),
-    }
 }

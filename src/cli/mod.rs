@@ -42,7 +42,7 @@ pub fn main() -> ExitCode {
     let outcome = match cli.command {
         None => files.and_then(open_window),
         // The bar is gone before anything is said below.
-        Some(command) => files.and_then(|_| run(&progress::Interactive::new(cli.quiet).ctx, cli.quiet, command)),
+        Some(command) => run(&progress::Interactive::new(cli.quiet).ctx, cli.quiet, command),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -23,11 +23,6 @@ impl Control {
         self.changed.notify_all();
     }
 
-    /// Whether it is, or will be at the next step, paused.
-    pub fn is_paused(&self) -> bool {
-        *self.paused.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Returns when not paused, or fails when cancelled.
     pub(super) fn wait(&self, ctx: &JobContext) -> Result<()> {
         let mut paused = self.paused.lock().unwrap_or_else(PoisonError::into_inner);

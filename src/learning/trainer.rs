@@ -21,6 +21,9 @@ pub(super) trait Lesson: Sync {
     /// What training starts from: all that is learned, as one flat vector.
     fn parameters(&self) -> Result<Vec<f32>>;
 
+    /// Lengths of the parts of that vector which the loss takes apart.
+    fn parts(&self) -> Vec<usize>;
+
     /// Where the network runs.
     fn device(&self) -> &Device;
 
@@ -45,8 +48,8 @@ pub(super) trait Epoch {
     /// How many steps it has, at least one.
     fn steps(&self) -> usize;
 
-    /// The loss of a step: a scalar from which gradients flow back to the parameters.
-    fn loss(&self, ctx: &JobContext, step: usize, parameters: &Tensor) -> candle_core::Result<Tensor>;
+    /// The loss of a step: a scalar from which gradients flow back to the [parts](Lesson::parts) of the parameters.
+    fn loss(&self, ctx: &JobContext, step: usize, parameters: &[Tensor]) -> candle_core::Result<Tensor>;
 }
 
 /// What a training tells while it runs.
@@ -270,13 +273,23 @@ impl Run<'_> {
     }
 
     fn loss_and_gradient(&self, state: &State, epoch: &dyn Epoch) -> candle_core::Result<(f64, Vec<f32>)> {
-        let parameters = Var::from_slice(&state.parameters, state.parameters.len(), self.lesson.device())?;
-        let loss = epoch.loss(&self.ctx.quiet(), state.step, parameters.as_tensor())?;
+        let mut rest = &state.parameters[..];
+        let mut parts = Vec::new();
+        for length in self.lesson.parts() {
+            let (part, tail) = rest.split_at(length);
+            parts.push(Var::from_slice(part, length, self.lesson.device())?);
+            rest = tail;
+        }
+        let tensors: Vec<Tensor> = parts.iter().map(|part| part.as_tensor().clone()).collect();
+        let loss = epoch.loss(&self.ctx.quiet(), state.step, &tensors)?;
         let gradients = loss.backward()?;
-        let gradient = match gradients.get(&parameters) {
-            Some(gradient) => gradient.to_vec1()?,
-            None => vec![0.0; state.parameters.len()],
-        };
+        let mut gradient = Vec::with_capacity(state.parameters.len());
+        for part in &parts {
+            match gradients.get(part) {
+                Some(found) => gradient.extend(found.to_vec1::<f32>()?),
+                None => gradient.resize(gradient.len() + part.elem_count(), 0.0),
+            }
+        }
         Ok((f64::from(loss.to_scalar::<f32>()?), gradient))
     }
 

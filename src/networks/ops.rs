@@ -1,11 +1,11 @@
-//! What the custom operations share: values in and out of Candle's tensors, and its errors as ours.
+//! The bridge between Candle and the kernels: networks as operations with their own backward passes.
 
 use std::any::Any;
 use std::sync::{Mutex, PoisonError};
 
-use candle_core::{CpuStorage, Layout, Storage, Tensor, WithDType, bail};
+use candle_core::{CpuStorage, CustomOp2, DType, Layout, Shape, Storage, Tensor, WithDType, bail};
 
-use crate::base::error::Error;
+use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
 use crate::base::number::Real;
 
@@ -24,7 +24,7 @@ pub(crate) fn values<'a, F: WithDType>(storage: &'a CpuStorage, layout: &Layout)
 }
 
 /// Reads the values of a contiguous tensor on the CPU where they are.
-pub(crate) fn with_values<F: WithDType, R>(
+fn with_values<F: WithDType, R>(
     tensor: &Tensor,
     read: impl FnOnce(&[F]) -> candle_core::Result<R>,
 ) -> candle_core::Result<R> {
@@ -35,19 +35,139 @@ pub(crate) fn with_values<F: WithDType, R>(
     }
 }
 
-/// What a forward pass leaves for the backward pass.
-#[derive(Default)]
-pub(crate) struct Kept(Mutex<Option<Box<dyn Any + Send>>>);
+/// The output of a forward pass, and what it leaves for the backward pass.
+pub(crate) type Passed<F, T> = (Vec<F>, Option<T>);
 
-impl Kept {
-    pub fn put<T: Send + 'static>(&self, value: T) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(value));
+/// A network with its own fast code for the CPU.
+pub(crate) trait Kernel: Send + Sync + 'static {
+    /// What a forward pass leaves for the backward pass.
+    type Trace<F: Element>: Send + 'static;
+
+    /// The name of the operation.
+    const NAME: &'static str;
+
+    /// The output of `input`, which has these dimensions; a trace if there will be a backward pass.
+    fn forward<F: Element>(
+        &self,
+        input: &[F],
+        dims: Dims,
+        parameters: &[F],
+        learns: bool,
+    ) -> Result<Passed<F, Self::Trace<F>>>;
+
+    /// The gradients with respect to the input, if that is wanted, and to the parameters, given that of the output.
+    fn backward<F: Element>(
+        &self,
+        input: &[F],
+        dims: Dims,
+        parameters: &[F],
+        trace: Self::Trace<F>,
+        gradient: &[F],
+        for_input: bool,
+    ) -> Result<(Option<Vec<F>>, Vec<F>)>;
+
+    /// The dimensions of the output.
+    fn output(&self, dims: Dims) -> Shape;
+}
+
+/// Sequences, frames of each, values per frame.
+pub(crate) type Dims = (usize, usize, usize);
+
+/// A kernel as one operation of Candle's, on contiguous tensors: `input` of three dimensions and the flat parameters.
+pub(crate) fn apply<K: Kernel>(kernel: K, input: &Tensor, parameters: &Tensor) -> candle_core::Result<Tensor> {
+    let (input, parameters) = (input.contiguous()?, parameters.contiguous()?);
+    let learns = input.track_op() || parameters.track_op();
+    input.apply_op2(&parameters, KernelOp { kernel, learns, trace: Mutex::new(None) })
+}
+
+struct KernelOp<K> {
+    kernel: K,
+    /// Whether there will be a backward pass.
+    learns: bool,
+    /// Left by the forward pass, taken by the backward pass.
+    trace: Mutex<Option<Box<dyn Any + Send>>>,
+}
+
+impl<K: Kernel> KernelOp<K> {
+    fn forward<F: Element>(&self, input: &[F], dims: Dims, parameters: &[F]) -> candle_core::Result<Vec<F>> {
+        let forward = self.kernel.forward(input, dims, parameters, self.learns);
+        let (output, trace) = forward.map_err(candle_core::Error::wrap)?;
+        *self.trace.lock().unwrap_or_else(PoisonError::into_inner) = trace.map(|trace| Box::new(trace) as _);
+        Ok(output)
     }
 
-    /// Takes it, if it is there and of this type.
-    pub fn take<T: 'static>(&self) -> Option<T> {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+    fn trace<F: Element>(&self) -> Option<K::Trace<F>> {
+        let kept = self.trace.lock().unwrap_or_else(PoisonError::into_inner).take();
         kept.and_then(|kept| kept.downcast().ok()).map(|kept| *kept)
+    }
+
+    fn backward<F: Element>(
+        &self,
+        input: &Tensor,
+        parameters: &Tensor,
+        gradient: &Tensor,
+    ) -> candle_core::Result<(Option<Tensor>, Option<Tensor>)> {
+        let (dims, for_input) = (input.dims3()?, input.track_op());
+        let (by_input, by_parameters) = with_values::<F, _>(input, |values| {
+            with_values::<F, _>(parameters, |weights| {
+                with_values::<F, _>(&gradient.contiguous()?, |gradient| {
+                    let trace = match self.trace() {
+                        Some(trace) => trace,
+                        // A second backward pass through the same graph: the first took the trace.
+                        None => {
+                            self.forward(values, dims, weights)?;
+                            match self.trace() {
+                                Some(trace) => trace,
+                                None => bail!("the forward pass of the network left no trace"),
+                            }
+                        }
+                    };
+                    let gradients = self.kernel.backward(values, dims, weights, trace, gradient, for_input);
+                    gradients.map_err(candle_core::Error::wrap)
+                })
+            })
+        })?;
+        let by_input = by_input.map(|g| Tensor::from_vec(g, input.shape(), input.device())).transpose()?;
+        Ok((by_input, Some(Tensor::from_vec(by_parameters, parameters.shape(), parameters.device())?)))
+    }
+}
+
+impl<K: Kernel> CustomOp2 for KernelOp<K> {
+    fn name(&self) -> &'static str {
+        K::NAME
+    }
+
+    fn cpu_fwd(
+        &self,
+        input: &CpuStorage,
+        at: &Layout,
+        parameters: &CpuStorage,
+        parameters_at: &Layout,
+    ) -> candle_core::Result<(CpuStorage, Shape)> {
+        let dims = at.shape().dims3()?;
+        let output = match input {
+            CpuStorage::F32(_) => {
+                CpuStorage::F32(self.forward(values(input, at)?, dims, values(parameters, parameters_at)?)?)
+            }
+            CpuStorage::F64(_) => {
+                CpuStorage::F64(self.forward(values(input, at)?, dims, values(parameters, parameters_at)?)?)
+            }
+            _ => bail!("networks compute in f32 or f64 only"),
+        };
+        Ok((output, self.kernel.output(dims)))
+    }
+
+    fn bwd(
+        &self,
+        input: &Tensor,
+        parameters: &Tensor,
+        _output: &Tensor,
+        gradient: &Tensor,
+    ) -> candle_core::Result<(Option<Tensor>, Option<Tensor>)> {
+        match input.dtype() {
+            DType::F64 => self.backward::<f64>(input, parameters, gradient),
+            _ => self.backward::<f32>(input, parameters, gradient),
+        }
     }
 }
 

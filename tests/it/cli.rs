@@ -228,13 +228,19 @@ fn assert_kept(file: &Path, run: impl FnOnce(&str) -> Run) {
 fn align_never_writes_over_what_it_reads() {
     let demo = Demo::new();
     let soundfont = demo.file("piano.sf2", "never opened");
-    let model = demo.copy_of_model("mel");
-    let reads = ["--truth", demo.truth.to_str().unwrap(), "--soundfont", soundfont.to_str().unwrap()];
+    let reads = ["--truth", demo.truth.to_str().unwrap()];
     let with = |more: &[&str]| demo.align(reads.iter().chain(&["--format", "csv"]).chain(more));
-    for file in [&demo.audio, &demo.score, &demo.truth, &soundfont] {
+    for file in [&demo.audio, &demo.score, &demo.truth] {
         assert_kept(file, |output| with(&["-o", output]));
     }
-    assert_kept(&model, |output| with(&["--extractor", output, "-o", output]));
+    assert_kept(&soundfont, |output| with(&["--method", "frames", "--soundfont", output, "-o", output]));
+    assert_kept(&demo.copy_of_model("mel"), |output| {
+        with(&["--method", "frames", "--extractor", output, "-o", output])
+    });
+    assert_kept(&demo.copy_of_model("onsets"), |output| with(&["--ear", output, "-o", output]));
+    let earlier = demo.path("earlier.json");
+    demo.align(["-o", earlier.to_str().unwrap()]).ok();
+    assert_kept(&earlier, |output| with(&["--like", output, "-o", output]));
     let picture = demo.file("truth.svg", std::fs::read(&demo.truth).unwrap());
     assert_kept(&picture, |output| demo.align(["--truth", output, "--plot", output]));
     // The same file by another way.
@@ -248,11 +254,11 @@ fn synth_and_features_never_write_over_what_they_read() {
     let score = demo.score.to_str().unwrap();
     let soundfont = demo.file("font.wav", "never opened");
     assert_kept(&soundfont, |output| agogic(["synth", score, "--soundfont", output, "-o", output]));
-    let played = demo.file("score.wav", agogic::demo::score_bytes());
+    let played = demo.file("score.wav", agogic::demo_piece::score_bytes());
     assert_kept(&played, |output| agogic(["synth", output, "-o", output]));
     let soundfont = demo.file("font.csv", "never opened");
     assert_kept(&soundfont, |output| agogic(["features", score, "--soundfont", output, "-o", output]));
-    let recording = demo.file("recording.csv", agogic::demo::performance_bytes());
+    let recording = demo.file("recording.csv", agogic::demo_piece::performance_bytes());
     assert_kept(&recording, |output| agogic(["features", output, "-o", output]));
 }
 
@@ -278,9 +284,10 @@ fn quiet_may_stand_before_the_command_and_files_may_not() {
         let run = agogic([quiet, "align", audio, score]).ok();
         assert_eq!(run.stderr, "");
     }
-    let run = agogic([audio, "align", audio, score]);
+    // Behind a file a word is another file, not a command.
+    let run = agogic([audio, "align", audio]);
     assert_eq!(run.code, Some(2), "{}", run.stderr);
-    assert!(run.stderr.contains("before a command"), "{}", run.stderr);
+    assert!(run.stderr.contains("align"), "{}", run.stderr);
 }
 
 #[cfg(not(feature = "gui"))]

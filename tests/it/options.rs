@@ -9,7 +9,7 @@ fn rows(run: &Run) -> Vec<String> {
 }
 
 /// The built-in piano with every sample replaced by its difference to the next: a brighter, thinner instrument.
-fn other_soundfont() -> Vec<u8> {
+pub fn other_soundfont() -> Vec<u8> {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/agogic-piano.sf2");
     let mut bytes = std::fs::read(path).unwrap();
     let at = bytes.windows(4).position(|word| word == b"smpl").unwrap();
@@ -89,6 +89,17 @@ fn an_option_of_the_other_method_is_refused_by_name() {
     }
     assert_eq!(demo.align(["--subsequence"]).code, Some(2), "what is gone is refused");
     assert_eq!(demo.align(["--refine", "none"]).code, Some(2), "what is gone is refused");
+}
+
+#[test]
+fn a_device_that_is_not_there_is_refused_and_the_cpu_gives_the_usual_result() {
+    let demo = Demo::new();
+    let usual = rows(&demo.align(["-q"]).ok());
+    assert_eq!(rows(&demo.align(["-q", "--device", "cpu"]).ok()), usual);
+    let refused = demo.align(["--device", "cuda"]);
+    assert_eq!(refused.code, Some(1));
+    assert!(refused.stderr.contains("--features cuda"), "{}", refused.stderr);
+    assert_eq!(demo.align(["--device", "abacus"]).code, Some(2));
 }
 
 #[test]

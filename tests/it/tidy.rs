@@ -19,7 +19,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("evaluation", &["align", "base", "score"]),
     ("export", &["align", "base", "evaluation", "score", "warping"]),
     ("learning", &["align", "audio", "base", "evaluation", "features", "networks", "score", "warping"]),
-    ("bench", &["align", "audio", "base", "demo", "features", "score", "warping"]),
+    ("bench", &["align", "audio", "base", "demo", "features", "networks", "score", "warping"]),
     (
         "app",
         &[

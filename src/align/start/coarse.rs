@@ -14,6 +14,8 @@ use crate::warping::Warp;
 use crate::warping::cost::{Band, Banded, LocalCost, local_cost};
 use crate::warping::overlap::{OverlapPath, SkipPrices, overlap};
 
+/// A frame of at least this level sounds.
+const SOUNDING_LEVEL: f32 = 0.15;
 /// Coarse frames are this many spectrum frames at least (about 93 ms) …
 const LEAST_FACTOR: usize = 4;
 /// … and so many that no more than this number of frames is compared with as many.
@@ -129,11 +131,14 @@ pub fn distance_along(recording: &LogSpectrum, score: &Score, warp: &Warp) -> f6
     let spectrum = template::render(score, &|s| warp.at(s) - begin_s, 0, recording.hop_s, frames);
     let expected = coarse_frames(&spectrum, LEAST_FACTOR);
     let distance = |row: usize| {
-        let column = ((begin_s + row as f64 * expected.hop_s) / audio.hop_s).round() as usize;
-        let there = audio.frame(column.min(audio.len() - 1));
-        1.0 - f64::from(expected.frame(row).iter().zip(there).map(|(a, b)| a * b).sum::<f32>())
+        let column = (((begin_s + row as f64 * expected.hop_s) / audio.hop_s).round() as usize).min(audio.len() - 1);
+        // That both are silent tells nothing: a score stretched over a long silence would fit well.
+        let tells = expected.level[row].max(audio.level[column]) > SOUNDING_LEVEL;
+        let alike = || expected.frame(row).iter().zip(audio.frame(column)).map(|(a, b)| a * b).sum::<f32>();
+        tells.then(|| 1.0 - f64::from(alike()))
     };
-    (0..expected.len()).map(distance).sum::<f64>() / expected.len().max(1) as f64
+    let distances: Vec<f64> = (0..expected.len()).filter_map(distance).collect();
+    if distances.is_empty() { 1.0 } else { distances.iter().sum::<f64>() / distances.len() as f64 }
 }
 
 /// Spectrum frames per coarse frame, so that everything can be compared with everything.
@@ -165,13 +170,13 @@ impl Search<'_> {
     fn at_best_tempo(&self, ctx: &JobContext, transposition: i32) -> Result<Start> {
         let score_length = self.score.end_s() - self.score.first_onset_s();
         let lengths = active_length_s(self.audio) / score_length;
-        let mut best = self.from_tempo(ctx, lengths, transposition, WHOLE)?;
+        let mut best = self.starting_at_tempo(ctx, lengths, transposition, WHOLE)?;
         let same_length = (1.0 / EXCERPT_LENGTHS..EXCERPT_LENGTHS).contains(&lengths);
         if same_length && best.distance < CONVINCING_DISTANCE {
             return Ok(best);
         }
         for ratio in EXCERPT_RATIOS {
-            let Ok(excerpt) = self.from_tempo(ctx, ratio, transposition, EXCERPT) else {
+            let Ok(excerpt) = self.starting_at_tempo(ctx, ratio, transposition, EXCERPT) else {
                 // Too little fits at this tempo to be an excerpt.
                 ctx.check()?;
                 continue;
@@ -184,7 +189,7 @@ impl Search<'_> {
     }
 
     /// Searches with a tempo ratio, and again if another one comes out.
-    fn from_tempo(&self, ctx: &JobContext, ratio: f64, transposition: i32, prices: Prices) -> Result<Start> {
+    fn starting_at_tempo(&self, ctx: &JobContext, ratio: f64, transposition: i32, prices: Prices) -> Result<Start> {
         let within = |ratio: f64| ratio.clamp(RATIO_RANGE.0, RATIO_RANGE.1);
         let mut ratio = within(ratio);
         let mut found = self.at_tempo(ctx, ratio, transposition, prices)?;
@@ -315,7 +320,7 @@ fn likely_transposition(recording: &LogSpectrum, score: &Score) -> i32 {
 
 /// Seconds between the first and the last frame that sound.
 fn active_length_s(audio: &CoarseFrames) -> f64 {
-    let sounds = |level: &f32| *level > 0.15;
+    let sounds = |level: &f32| *level > SOUNDING_LEVEL;
     let first = audio.level.iter().position(sounds).unwrap_or(0);
     let last = audio.level.iter().rposition(sounds).unwrap_or(audio.len().saturating_sub(1));
     (last + 1 - first) as f64 * audio.hop_s

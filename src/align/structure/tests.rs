@@ -1,6 +1,7 @@
 use super::super::{Named, Stopwatch, align};
 use super::*;
 use crate::align::settings::Settings;
+use crate::networks::Device;
 use crate::score::{SynthParams, plain_score, synthesise_mapped};
 
 /// A score of sections, each a melody of its own of 40 notes in 10 seconds with a bass note every second.
@@ -30,7 +31,7 @@ fn aligned(written: &Score, played: &Score) -> crate::align::result::Alignment {
     let ctx = JobContext::new();
     let clip = synthesise_mapped(&ctx, played, &SynthParams::default(), &performed).unwrap();
     let (recording, score) = (Named { name: "clip", content: &clip }, Named { name: "score", content: written });
-    align(&ctx, recording, score, &Settings::default(), &mut Stopwatch::default()).unwrap().0
+    align(&ctx, recording, score, &Settings::default(), &Device::Cpu, &mut Stopwatch::default()).unwrap().0
 }
 
 #[test]

@@ -100,7 +100,7 @@ pub fn describe(settings: &Settings) -> String {
         Method::Onsets(_) => "Onsets without ear".to_owned(),
         Method::Frames(frames) => describe_frames(frames),
     };
-    match settings.anchors.len() {
+    match settings.corrections() {
         0 => name,
         1 => format!("{name}, 1 fixed"),
         count => format!("{name}, {count} fixed"),

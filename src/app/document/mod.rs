@@ -13,12 +13,14 @@ use std::sync::Arc;
 
 use self::history::{History, Snapshot};
 use self::kept::Kept;
+use self::recovery::Leftover;
 use self::session::{KeptAlignment, Session};
 use self::source::{Source, Sources, file_name};
 use self::view_model::{Doubt, Piece, Reference, Solution, Spectrum};
 use super::time_view::TimeView;
 use crate::align::Listening;
-use crate::align::settings::{Anchor, Settings};
+use crate::align::settings::{Anchor, FixedNote, Settings};
+use crate::base::time::SAME_MOMENT_S;
 
 /// What a document starts with, beside its files.
 #[derive(Debug)]
@@ -33,15 +35,15 @@ pub struct Opening {
     pub accepted: Vec<(f64, f64)>,
     /// Where the session is saved.
     pub session_path: Option<PathBuf>,
-    /// Whether it holds changes that are not saved.
-    pub changed: bool,
+    /// The file that it is recovered from, if a crash left it: it holds changes that are not saved.
+    pub recovered_from: Option<PathBuf>,
 }
 
 impl Opening {
-    /// New files with the settings as they are; anchors belong to the old files.
+    /// New files with the settings as they are; what was fixed belongs to the old files.
     pub fn plain(settings: &Settings) -> Self {
-        let settings = Settings { anchors: Vec::new(), ..settings.clone() };
-        Self { settings, view: None, kept: Vec::new(), accepted: Vec::new(), session_path: None, changed: false }
+        let settings = Settings { anchors: Vec::new(), fixed_notes: Vec::new(), ..settings.clone() };
+        Self { settings, view: None, kept: Vec::new(), accepted: Vec::new(), session_path: None, recovered_from: None }
     }
 }
 
@@ -90,14 +92,22 @@ pub struct Document {
     pub view: TimeView,
     /// An anchor that is being dragged, or was and is being solved.
     pub moved: Option<Anchor>,
+    /// The same of a single note.
+    pub moved_note: Option<FixedNote>,
     /// Whether it is still being dragged.
     pub dragging: bool,
     /// The onset that keys act on, in seconds of the score.
     pub selected: Option<f64>,
+    /// The note of that onset that keys act on instead.
+    pub selected_note: Option<usize>,
     /// Where the session is saved.
     pub session_path: Option<PathBuf>,
+    /// What it was recovered from, until it is safe elsewhere.
+    pub recovered: Option<Leftover>,
     /// Counts changes worth saving.
     pub revision: u64,
+    /// The last of them that closing must not lose without a question.
+    pub corrected_revision: u64,
     /// The last change that is saved.
     pub saved_revision: u64,
     /// The last change that is safe from a crash.
@@ -108,7 +118,8 @@ impl Document {
     /// A piece whose files were read. `before` is what was open: of another recording of the same score, the alignments that
     /// were kept can still be compared, beat by beat.
     pub fn new(piece: Arc<Piece>, reference: Option<Arc<Reference>>, opening: Opening, before: Option<Self>) -> Self {
-        let Opening { settings, view, mut kept, accepted, session_path, changed } = opening;
+        let Opening { settings, view, mut kept, accepted, session_path, recovered_from } = opening;
+        let revision = u64::from(recovered_from.is_some());
         if kept.is_empty() {
             let same_score = before.filter(|before| before.piece.score.notes == piece.score.notes);
             kept = same_score.map(|before| before.kept).unwrap_or_default();
@@ -127,19 +138,39 @@ impl Document {
             view: view
                 .map_or_else(|| TimeView::whole(piece.duration_s()), |view| view.of_recording(piece.duration_s())),
             moved: None,
+            moved_note: None,
             dragging: false,
             selected: None,
+            selected_note: None,
             session_path,
-            revision: u64::from(changed),
+            recovered: None,
+            revision,
+            corrected_revision: revision,
             saved_revision: 0,
             kept_revision: 0,
             piece,
         }
     }
 
-    /// Whether closing would lose something.
+    /// Whether closing would lose corrections.
     pub fn is_changed(&self) -> bool {
-        self.revision != self.saved_revision
+        self.corrected_revision > self.saved_revision
+    }
+
+    /// Whether a crash would lose nothing.
+    pub fn is_safe(&self) -> bool {
+        self.revision == self.saved_revision || self.revision == self.kept_revision
+    }
+
+    /// Something is saved with the session that can be had again: a reference, an alignment kept to compare, a setting.
+    pub fn note_addition(&mut self) {
+        self.revision += 1;
+    }
+
+    /// Something was changed that must not be lost.
+    pub fn note_correction(&mut self) {
+        self.revision += 1;
+        self.corrected_revision = self.revision;
     }
 
     /// Whether the settings are not those of the alignment that is shown.
@@ -155,7 +186,7 @@ impl Document {
     /// To be called before a change called `label`: it can be undone, and is worth saving.
     pub fn record(&mut self, label: &str) {
         self.history.record(self.snapshot(), label);
-        self.revision += 1;
+        self.note_correction();
     }
 
     /// The alignment as it is, or as it would be while an onset is dragged.
@@ -179,6 +210,65 @@ impl Document {
     pub fn place_of(&self, score_s: f64) -> Option<f64> {
         let moved = self.moved.filter(|moved| moved.score_s == score_s).map(|moved| moved.performance_s);
         moved.or_else(|| self.solution.as_ref().map(|solution| solution.alignment.warp.at(score_s)))
+    }
+
+    /// The performance time of a note, with the one that is being moved.
+    pub fn place_of_note(&self, note: usize) -> Option<f64> {
+        let moved = self.moved_note.filter(|moved| moved.note == note).map(|moved| moved.performance_s);
+        moved.or_else(|| self.solution.as_ref()?.alignment.notes.get(note).map(|note| note.onset_s))
+    }
+
+    /// The notes of the score that begin at a moment of it, from low to high.
+    pub fn chord_at(&self, score_s: f64) -> Vec<usize> {
+        let notes = &self.piece.score.notes;
+        let first = notes.partition_point(|note| note.onset_s < score_s - SAME_MOMENT_S);
+        let count = notes[first..].iter().take_while(|note| note.onset_s <= score_s + SAME_MOMENT_S).count();
+        let mut chord: Vec<usize> = (first..first + count).collect();
+        chord.sort_by_key(|&note| notes[note].pitch);
+        chord
+    }
+
+    /// Chooses the onset that keys act on.
+    pub fn select(&mut self, selected: Option<f64>) {
+        (self.selected, self.selected_note) = (selected, None);
+    }
+
+    /// Chooses the single note that keys act on.
+    pub fn select_note(&mut self, note: usize) {
+        if let Some(of_score) = self.piece.score.notes.get(note) {
+            (self.selected, self.selected_note) = (Some(of_score.onset_s), Some(note));
+        }
+    }
+
+    /// To the next higher or lower note of the selected onset, round and round.
+    pub fn step_note(&mut self, step: i8) {
+        let Some(score_s) = self.selected else { return };
+        let chord = self.chord_at(score_s);
+        let here = self.selected_note.and_then(|selected| chord.iter().position(|&note| note == selected));
+        let next = match here {
+            Some(here) => (here as isize + isize::from(step)).rem_euclid(chord.len() as isize) as usize,
+            None if step > 0 => 0,
+            None => chord.len().saturating_sub(1),
+        };
+        if let Some(&note) = chord.get(next) {
+            self.select_note(note);
+        }
+    }
+
+    /// Whether the selected note, or else the selected onset, was fixed by hand.
+    pub fn selection_is_fixed(&self) -> bool {
+        let Settings { anchors, fixed_notes, .. } = &self.settings;
+        match (self.selected_note, self.selected) {
+            (Some(note), _) => fixed_notes.iter().any(|fixed| fixed.note == note),
+            (None, Some(score_s)) => anchors.iter().any(|anchor| (anchor.score_s - score_s).abs() <= SAME_MOMENT_S),
+            (None, None) => false,
+        }
+    }
+
+    /// Ends a move that was not made: nothing is held any more.
+    pub fn let_go(&mut self) {
+        self.dragging = false;
+        (self.moved, self.moved_note, self.preview) = (None, None, None);
     }
 
     /// What it is called: its session, or the piece.

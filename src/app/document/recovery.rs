@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use crate::app::folder;
 
-/// How many windows can have a slot at once.
-const SLOTS: usize = 16;
+/// How many slots there are for running windows and for what crashed ones left.
+const SLOTS: usize = 100;
 
 /// The slot of this window.
 #[derive(Debug)]
@@ -17,17 +17,38 @@ pub struct Recovery {
     _lock: File,
 }
 
+/// The session of a window that did not end well. It stays where it is until it is removed: whoever is killed before that leaves
+/// it to the next window.
+#[derive(Debug)]
+pub struct Leftover {
+    file: PathBuf,
+    /// Keeps other windows from offering it too.
+    _lock: File,
+}
+
+impl Leftover {
+    /// The session.
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// Takes the session away: it is safe elsewhere, or not wanted.
+    pub fn remove(self) {
+        // Gone already is as good.
+        let _ = std::fs::remove_file(&self.file);
+    }
+}
+
 /// A slot, and the sessions that crashed windows left behind.
 #[derive(Debug, Default)]
 pub struct Found {
     /// This window's slot; none if no folder can be written.
     pub slot: Option<Recovery>,
-    /// A session to recover.
-    pub left_behind: Option<PathBuf>,
+    /// Sessions to recover, the latest first.
+    pub left_behind: Vec<Leftover>,
 }
 
-/// Takes a slot. If a slot that nobody holds has a session in it, its window did not end well: that session is moved aside
-/// to be offered.
+/// Takes a free slot, and finds the sessions in slots that nobody holds: their windows did not end well.
 pub fn take_slot(user_folder: &Path) -> Found {
     let mut found = Found::default();
     if !folder::ensure(user_folder) {
@@ -42,14 +63,14 @@ pub fn take_slot(user_folder: &Path) -> Found {
         if lock.try_lock().is_err() {
             continue;
         }
-        let aside = user_folder.join("recovered.agogic");
-        if found.left_behind.is_none() && file.is_file() && std::fs::rename(&file, &aside).is_ok() {
-            found.left_behind = Some(aside);
-        }
-        if found.slot.is_none() && !file.is_file() {
+        if file.is_file() {
+            found.left_behind.push(Leftover { file, _lock: lock });
+        } else if found.slot.is_none() {
             found.slot = Some(Recovery { file, _lock: lock });
         }
     }
+    let written = |left: &Leftover| std::fs::metadata(&left.file).and_then(|about| about.modified()).ok();
+    found.left_behind.sort_by_key(|left| std::cmp::Reverse(written(left)));
     found
 }
 
@@ -71,20 +92,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_session_of_a_dead_window_is_found_and_one_of_a_living_window_is_left_alone() {
+    fn sessions_of_dead_windows_are_found_until_they_are_removed_and_those_of_living_ones_left_alone() {
         let folder = tempfile::tempdir().unwrap();
-        let living = take_slot(folder.path());
-        let living_slot = living.slot.unwrap();
-        std::fs::write(living_slot.file(), "alive").unwrap();
-        let dead = take_slot(folder.path());
-        assert!(dead.left_behind.is_none());
-        let dead_slot = dead.slot.unwrap();
-        assert_ne!(dead_slot.file(), living_slot.file());
-        std::fs::write(dead_slot.file(), "crashed").unwrap();
-        drop(dead_slot);
-        let next = take_slot(folder.path());
-        assert_eq!(std::fs::read_to_string(next.left_behind.unwrap()).unwrap(), "crashed");
-        assert_eq!(std::fs::read_to_string(living_slot.file()).unwrap(), "alive");
-        next.slot.unwrap().clear();
+        let living = take_slot(folder.path()).slot.unwrap();
+        std::fs::write(living.file(), "alive").unwrap();
+        let dead: Vec<Recovery> = (0..2).map(|_| take_slot(folder.path()).slot.unwrap()).collect();
+        assert!(dead.iter().all(|slot| slot.file() != living.file()));
+        for slot in dead {
+            std::fs::write(slot.file(), "crashed").unwrap();
+        }
+        // Killed while the offer shows: it is made again, but not by two windows at once.
+        drop(take_slot(folder.path()));
+        let mut next = take_slot(folder.path());
+        assert_eq!(next.left_behind.len(), 2);
+        assert!(take_slot(folder.path()).left_behind.is_empty());
+        next.left_behind.remove(0).remove();
+        drop(next);
+        let last = take_slot(folder.path());
+        assert_eq!(last.left_behind.len(), 1);
+        assert_eq!(std::fs::read_to_string(last.left_behind[0].file()).unwrap(), "crashed");
+        assert_eq!(std::fs::read_to_string(living.file()).unwrap(), "alive");
     }
 }

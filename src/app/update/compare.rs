@@ -46,7 +46,7 @@ pub(super) fn keep(document: &mut Document) {
     let name = if same == 0 { name } else { format!("{name} ({})", same + 1) };
     let recording = document.piece.sources.recording.clone();
     document.kept.push(Kept::new(name, Arc::new(solution.alignment.clone()), Some(recording)));
-    document.revision += 1;
+    document.note_addition();
     measure(document);
 }
 
@@ -69,14 +69,14 @@ pub(super) fn toggle(document: &mut Document, index: usize) {
 pub(super) fn rename(document: &mut Document, index: usize, name: String) {
     if let Some(kept) = document.kept.get_mut(index).filter(|_| !name.trim().is_empty()) {
         kept.name = name;
-        document.revision += 1;
+        document.note_addition();
     }
 }
 
 pub(super) fn forget(document: &mut Document, index: usize) {
     if index < document.kept.len() {
         document.kept.remove(index);
-        document.revision += 1;
+        document.note_addition();
     }
 }
 

@@ -4,16 +4,15 @@ use std::sync::Arc;
 
 use super::{Services, play, start_aligning};
 use crate::align::can_realign;
-use crate::align::settings::{Anchor, Settings};
+use crate::align::settings::{Anchor, FixedNote, Settings};
 use crate::app::document::Document;
 use crate::app::document::history::{History, Snapshot};
 use crate::app::document::view_model::Solution;
 use crate::app::state::{AppState, Work};
 use crate::app::work::tasks::Task;
 use crate::app::work::worker::Slot;
+use crate::base::time::SAME_MOMENT_S;
 
-/// Anchors of the same moment of the score.
-const SAME_MOMENT_S: f64 = 1e-6;
 /// Two anchors are at least this far apart in the recording.
 const CLOSEST_S: f64 = 0.002;
 /// How far a dragged onset snaps, in seconds …
@@ -24,7 +23,9 @@ const SNAP_SHARE: f64 = 0.008;
 pub(super) fn set_settings(state: &mut AppState, settings: Settings) {
     match &mut state.document {
         Some(document) if settings != document.settings => {
-            document.record("change of settings");
+            // Only an alignment with other onsets is worth a question before it is lost.
+            document.history.record(document.snapshot(), "change of settings");
+            document.note_addition();
             document.settings = settings;
         }
         Some(_) => {}
@@ -35,27 +36,53 @@ pub(super) fn set_settings(state: &mut AppState, settings: Settings) {
 pub(super) fn drag(state: &mut AppState, services: &mut Services, anchor: Anchor) {
     let Some(document) = &mut state.document else { return };
     document.dragging = true;
-    document.selected = Some(anchor.score_s);
-    let reach_s = SNAP_S.min(SNAP_SHARE * document.view.span_s);
-    let attack = document.piece.attack_near(anchor.performance_s, reach_s).filter(|_| state.preferences.snap);
-    let performance_s = attack.unwrap_or(anchor.performance_s);
+    document.select(Some(anchor.score_s));
+    let performance_s = snapped(document, anchor.performance_s, state.preferences.snap);
     document.moved = Some(between_neighbours(document, Anchor { performance_s, ..anchor }));
+    document.moved_note = None;
     want_preview(document, services);
 }
 
-/// Solves the stretch around the dragged onset, unless that is under way.
+pub(super) fn drag_note(state: &mut AppState, services: &mut Services, fixed: FixedNote) {
+    let Some(document) = &mut state.document else { return };
+    document.dragging = true;
+    document.select_note(fixed.note);
+    let performance_s = snapped(document, fixed.performance_s, state.preferences.snap);
+    document.moved_note = Some(within_recording(document, FixedNote { performance_s, ..fixed }));
+    document.moved = None;
+    want_preview(document, services);
+}
+
+/// The attack that a dragged onset snaps to, if one is near.
+fn snapped(document: &Document, time_s: f64, snap: bool) -> f64 {
+    let reach_s = SNAP_S.min(SNAP_SHARE * document.view.span_s);
+    document.piece.attack_near(time_s, reach_s).filter(|_| snap).unwrap_or(time_s)
+}
+
+/// Solves the stretch around what is dragged, unless that is under way.
 fn want_preview(document: &Document, services: &mut Services) {
-    let Some(moved) = document.moved.filter(|_| document.dragging && !services.worker.is_busy(Slot::Drag)) else {
-        return;
-    };
-    let shown = document.preview.iter().flat_map(|preview| &preview.alignment.settings.anchors);
-    if shown.into_iter().any(|anchor| *anchor == moved) {
+    if !document.dragging || services.worker.is_busy(Slot::Drag) {
         return;
     }
-    let settings = Settings { anchors: with_anchor(&document.settings.anchors, moved), ..document.settings.clone() };
-    if let Some(task) = section_task(document, settings, moved.score_s, true) {
+    let Some((settings, at_s)) = if_let_go(document) else { return };
+    if document.preview.as_ref().is_some_and(|preview| preview.alignment.settings == settings) {
+        return;
+    }
+    if let Some(task) = section_task(document, settings, at_s, true) {
         services.worker.start(task);
     }
+}
+
+/// The settings if what is dragged were let go, and which moment of the score that concerns.
+fn if_let_go(document: &Document) -> Option<(Settings, f64)> {
+    let mut settings = document.settings.clone();
+    if let Some(moved) = document.moved_note {
+        settings.fixed_notes = with_note(&settings.fixed_notes, moved);
+        return Some((settings, document.piece.score.notes.get(moved.note)?.onset_s));
+    }
+    let moved = document.moved?;
+    settings.anchors = with_anchor(&settings.anchors, moved);
+    Some((settings, moved.score_s))
 }
 
 pub(super) fn previewed(state: &mut AppState, services: &mut Services, solution: Arc<Solution>) {
@@ -65,11 +92,10 @@ pub(super) fn previewed(state: &mut AppState, services: &mut Services, solution:
     }
 }
 
-/// The onset goes back to where it was.
+/// What is dragged goes back to where it was.
 pub(super) fn let_go(document: &mut Document, services: &mut Services) {
     services.worker.cancel(Slot::Drag);
-    document.dragging = false;
-    (document.moved, document.preview) = (None, None);
+    document.let_go();
 }
 
 /// Solving a stretch again, if that is possible with what is known.
@@ -83,7 +109,7 @@ fn section_task(document: &Document, settings: Settings, at_s: f64, preview: boo
     Some(Task::Section { piece, listening, solution, settings, reference, at_s, preview })
 }
 
-/// Solves what a change of the anchor at `at_s` concerns: a stretch if that is enough, else everything.
+/// Solves what a change at `at_s` of the score concerns: a stretch if that is enough, else everything.
 fn solve_around(state: &mut AppState, services: &mut Services, at_s: f64) {
     let Some(document) = &state.document else { return };
     services.worker.cancel(Slot::Drag);
@@ -106,9 +132,12 @@ fn with_anchor(anchors: &[Anchor], anchor: Anchor) -> Vec<Anchor> {
 
 pub(super) fn drop(state: &mut AppState, services: &mut Services) {
     let Some(document) = state.document.as_mut().filter(|document| document.dragging) else { return };
-    let Some(moved) = document.moved else { return };
     document.dragging = false;
-    place_anchor(state, services, moved);
+    if let Some(moved) = document.moved_note {
+        place_note(state, services, moved);
+    } else if let Some(moved) = document.moved {
+        place_anchor(state, services, moved);
+    }
 }
 
 pub(super) fn place_anchor(state: &mut AppState, services: &mut Services, anchor: Anchor) {
@@ -117,8 +146,30 @@ pub(super) fn place_anchor(state: &mut AppState, services: &mut Services, anchor
     document.record("move of an onset");
     document.settings.anchors = with_anchor(&document.settings.anchors, anchor);
     document.moved = Some(anchor);
-    document.selected = Some(anchor.score_s);
+    document.select(Some(anchor.score_s));
     solve_around(state, services, anchor.score_s);
+}
+
+pub(super) fn place_note(state: &mut AppState, services: &mut Services, fixed: FixedNote) {
+    let Some(document) = &mut state.document else { return };
+    let Some(score_s) = document.piece.score.notes.get(fixed.note).map(|note| note.onset_s) else { return };
+    let fixed = within_recording(document, fixed);
+    document.record("move of a note");
+    document.settings.fixed_notes = with_note(&document.settings.fixed_notes, fixed);
+    document.moved_note = Some(fixed);
+    document.select_note(fixed.note);
+    solve_around(state, services, score_s);
+}
+
+fn with_note(fixed_notes: &[FixedNote], fixed: FixedNote) -> Vec<FixedNote> {
+    let others = fixed_notes.iter().copied().filter(|other| other.note != fixed.note);
+    let mut fixed_notes: Vec<FixedNote> = others.chain([fixed]).collect();
+    fixed_notes.sort_by_key(|fixed| fixed.note);
+    fixed_notes
+}
+
+fn within_recording(document: &Document, fixed: FixedNote) -> FixedNote {
+    FixedNote { performance_s: fixed.performance_s.clamp(0.0, document.view.duration_s), ..fixed }
 }
 
 /// An anchor cannot pass its neighbours, nor leave the recording.
@@ -134,6 +185,12 @@ fn between_neighbours(document: &Document, anchor: Anchor) -> Anchor {
 
 pub(super) fn nudge(state: &mut AppState, services: &mut Services, ms: f64) {
     let Some(document) = &state.document else { return };
+    if let Some(note) = document.selected_note {
+        if let Some(now) = document.place_of_note(note) {
+            place_note(state, services, FixedNote { note, performance_s: now + 1e-3 * ms });
+        }
+        return;
+    }
     let Some(score_s) = document.selected else { return };
     let Some(now) = document.place_of(score_s) else { return };
     place_anchor(state, services, Anchor { score_s, performance_s: now + 1e-3 * ms });
@@ -142,6 +199,15 @@ pub(super) fn nudge(state: &mut AppState, services: &mut Services, ms: f64) {
 pub(super) fn delete_anchor(state: &mut AppState, services: &mut Services) {
     let Some(document) = &mut state.document else { return };
     let Some(score_s) = document.selected else { return };
+    if let Some(note) = document.selected_note {
+        if document.settings.fixed_notes.iter().any(|fixed| fixed.note == note) {
+            document.record("release of a note");
+            document.settings.fixed_notes.retain(|fixed| fixed.note != note);
+            document.moved_note = None;
+            solve_around(state, services, score_s);
+        }
+        return;
+    }
     let is_selected = |anchor: &Anchor| (anchor.score_s - score_s).abs() <= SAME_MOMENT_S;
     if !document.settings.anchors.iter().any(is_selected) {
         return;
@@ -153,11 +219,11 @@ pub(super) fn delete_anchor(state: &mut AppState, services: &mut Services) {
 }
 
 pub(super) fn clear_anchors(state: &mut AppState, services: &mut Services) {
-    let with_anchors = |document: &&mut Document| !document.settings.anchors.is_empty();
-    let Some(document) = state.document.as_mut().filter(with_anchors) else { return };
+    let corrected = |document: &&mut Document| document.settings.corrections() > 0;
+    let Some(document) = state.document.as_mut().filter(corrected) else { return };
     document.record("removal of all anchors");
-    document.settings.anchors.clear();
-    document.moved = None;
+    document.settings = document.settings.with_corrections_of(&Settings::default());
+    document.let_go();
     start_aligning(state, services);
 }
 
@@ -181,14 +247,23 @@ fn step_through_history(
     state.work = None;
     let_go(document, services);
     document.ghost = None;
+    let same_result = match (&document.solution, &snapshot.solution) {
+        (Some(now), Some(then)) => Arc::ptr_eq(now, then),
+        (now, then) => now.is_none() && then.is_none(),
+    };
+    let only_settings = same_result && document.settings.same_corrections(&snapshot.settings);
+    if only_settings && document.accepted == snapshot.accepted {
+        document.note_addition();
+    } else {
+        document.note_correction();
+    }
     document.accepted = snapshot.accepted;
     document.settings = snapshot.settings;
     document.solution = snapshot.solution;
-    document.revision += 1;
     // A change that was taken back before it was solved has no solution of its own yet. Settings that were only typed had
     // none either, and wait for the user to align.
-    let solved_for = document.solution.as_ref().map(|solution| &solution.alignment.settings.anchors);
-    if solved_for != Some(&document.settings.anchors) {
+    let solved_for = document.solution.as_ref().map(|solution| &solution.alignment.settings);
+    if !solved_for.is_some_and(|solved_for| solved_for.same_corrections(&document.settings)) {
         start_aligning(state, services);
     }
     play::new_solution(state, services);

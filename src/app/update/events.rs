@@ -8,7 +8,7 @@ use super::{Services, compare, correct, files, hear, play, relink, tune, with_do
 use crate::align::settings::Method;
 use crate::app::command::Command;
 use crate::app::document::source::file_name;
-use crate::app::document::view_model::{Piece, Reference, Solution};
+use crate::app::document::view_model::{Change, Piece, Reference, Solution};
 use crate::app::document::{Document, Heard, Opening};
 use crate::app::state::{AppState, Dialog, Notice, Waiting};
 use crate::app::system_dialog::Question;
@@ -37,14 +37,19 @@ fn take_in_one(state: &mut AppState, services: &mut Services, slot: Slot, event:
         }
         Event::Reopened(reopened) => relink::reopened(state, services, reopened),
         Event::Devices(devices) => state.devices = devices,
-        Event::Opened { piece, reference } => opened(state, services, piece, reference),
-        Event::Solved { solution, heard } => solved(state, services, solution, heard),
+        Event::Opened { piece, reference, bad_reference } => {
+            opened(state, services, piece, reference);
+            if let Some(error) = bad_reference {
+                state.tell(Notice::error(&error));
+            }
+        }
+        Event::Solved { solution, heard, again } => solved(state, services, solution, heard, again),
         Event::Compared { source, reference, solution } => {
             let Some(document) = &mut state.document else { return };
             document.reference_source = source;
             document.reference.clone_from(&reference);
             document.solution = Some(solution);
-            document.revision += 1;
+            document.note_addition();
             compare::measure(document);
             state.work = None;
             if let Some(reference) = reference {
@@ -53,8 +58,8 @@ fn take_in_one(state: &mut AppState, services: &mut Services, slot: Slot, event:
         }
         Event::Previewed(solution) => correct::previewed(state, services, solution),
         Event::Listened(heard) => with_document(state, |document| document.heard = Some(heard)),
-        Event::Classified(files) => files::classified(state, services, files),
-        Event::LookedFor(found) => state.would_replace = found,
+        Event::Classified { files, discard } => files::classified(state, services, files, discard),
+        Event::WouldReplace(writing) => state.dialog = Some(Dialog::Replace(writing)),
         Event::Forgotten => {}
         Event::Labelled { pieces, from_files } => tune::labelled(state, pieces, from_files),
         Event::ModelOpened { model, card, purpose } => tune::model_opened(state, services, model, &card, purpose),
@@ -66,7 +71,7 @@ fn take_in_one(state: &mut AppState, services: &mut Services, slot: Slot, event:
         Event::Sound(clip) => play::score_sounds(state, services, clip),
         Event::Written(path) => state.tell(Notice::info(format!("Wrote {}.", path.display()))),
         Event::Saved { path, revision } => files::saved(state, services, path, revision),
-        Event::Kept(revision) => with_document(state, |document| document.kept_revision = revision),
+        Event::Kept(revision) => files::kept(state, services, revision),
         Event::Picked(paths) => picked(state, services, paths),
         Event::Failed(error) => failed(state, services, slot, &error),
     }
@@ -84,7 +89,12 @@ fn opened(state: &mut AppState, services: &mut Services, piece: Arc<Piece>, refe
         state.tell(Notice::warning(format!("{}: {damage}", piece.recording_name)));
     }
     let opening = services.opening.take().unwrap_or_else(|| Opening::plain(state.settings()));
-    state.document = Some(Document::new(piece, reference, opening, state.document.take()));
+    let recovered_from = opening.recovered_from.as_deref();
+    let leftover = state.left_behind.iter().position(|left| Some(left.file()) == recovered_from);
+    let mut document = Document::new(piece, reference, opening, state.document.take());
+    document.recovered = leftover.map(|index| state.left_behind.remove(index));
+    state.document = Some(document);
+    files::forget_kept(services);
     state.transport = state.transport.of_new_piece();
     state.waiting = Waiting::default();
     state.tried = None;
@@ -97,7 +107,7 @@ fn opened(state: &mut AppState, services: &mut Services, piece: Arc<Piece>, refe
     }
 }
 
-fn solved(state: &mut AppState, services: &mut Services, solution: Arc<Solution>, heard: Option<Heard>) {
+fn solved(state: &mut AppState, services: &mut Services, solution: Arc<Solution>, heard: Option<Heard>, again: bool) {
     state.work = None;
     for warning in &solution.alignment.warnings {
         let mut letters = warning.chars();
@@ -105,9 +115,13 @@ fn solved(state: &mut AppState, services: &mut Services, solution: Arc<Solution>
         state.tell(Notice::warning(format!("{text}.")));
     }
     let Some(document) = &mut state.document else { return };
-    document.ghost = document.solution.replace(solution);
+    let change = document.solution.as_ref().filter(|_| again).map(|before| Change::between(before, &solution));
+    document.ghost = document.solution.replace(solution).filter(|_| change.is_none_or(|change| change.moved > 0));
+    if change.is_some_and(|change| !change.is_none) {
+        document.note_correction();
+    }
     if !document.dragging {
-        (document.moved, document.preview) = (None, None);
+        document.let_go();
     }
     compare::measure(document);
     if heard.is_some() {
@@ -118,6 +132,9 @@ fn solved(state: &mut AppState, services: &mut Services, solution: Arc<Solution>
         let (piece, method) = (Arc::clone(&document.piece), document.settings.method.clone());
         services.worker.start(Task::Listen { piece, method });
     }
+    if let Some(change) = change {
+        state.tell(Notice::info(change.to_string()));
+    }
     play::new_solution(state, services);
 }
 
@@ -125,7 +142,7 @@ fn failed(state: &mut AppState, services: &mut Services, slot: Slot, error: &Err
     match slot {
         Slot::Align => {
             state.work = None;
-            with_document(state, |document| (document.moved, document.preview) = (None, None));
+            with_document(state, Document::let_go);
             services.opening = None;
             // What was typed need not be typed again.
             if let Some(tried) = state.tried.take().filter(|_| !matches!(error, Error::Cancelled)) {
@@ -135,6 +152,9 @@ fn failed(state: &mut AppState, services: &mut Services, slot: Slot, error: &Err
         // What the drag would have brought is found out when it ends.
         Slot::Drag => return,
         Slot::Train => tune::ended(state),
+        Slot::Sound => play::no_soundfont(state, services),
+        // It is tried again after the next change.
+        Slot::Keep => with_document(state, |document| document.kept_revision = document.revision),
         Slot::Save => state.after_saving = None,
         _ => {}
     }
@@ -179,7 +199,10 @@ pub(super) fn answered(state: &mut AppState, services: &mut Services, question: 
     match question {
         Question::OpenFiles | Question::OpenRecording => super::apply(state, services, Command::Open(paths)),
         Question::OpenReference => super::apply(state, services, Command::OpenReference(first)),
-        Question::SaveSession(_) => super::apply(state, services, Command::SaveSessionAs(first)),
+        Question::SaveSession(_) => {
+            state.may_replace = Some(first.clone());
+            super::apply(state, services, Command::SaveSessionAs(first));
+        }
         Question::OpenSoundFont => {
             let mut settings = state.settings().clone();
             if let Method::Frames(frames) = &mut settings.method {
@@ -187,10 +210,14 @@ pub(super) fn answered(state: &mut AppState, services: &mut Services, question: 
                 correct::set_settings(state, settings);
             }
         }
+        Question::OpenPlaybackSoundFont => {
+            super::apply(state, services, Command::SetPlaybackSoundFont(Some(first)));
+        }
         Question::Picture(_) => {
             if let Some(Dialog::Picture(mut options)) = state.dialog.clone() {
-                options.path = first;
-                files::show(state, services, Dialog::Picture(options));
+                options.path.clone_from(&first);
+                state.dialog = Some(Dialog::Picture(options));
+                state.may_replace = Some(first);
             }
         }
         Question::Missing(_) => super::apply(state, services, Command::Relink { file: first, confirmed: false }),
@@ -203,7 +230,8 @@ pub(super) fn answered(state: &mut AppState, services: &mut Services, question: 
         }
         Question::Export(_) => {
             if let Some(Dialog::Export { format, .. }) = state.dialog {
-                files::show(state, services, Dialog::Export { format, path: first.display().to_string() });
+                state.dialog = Some(Dialog::Export { format, path: first.display().to_string() });
+                state.may_replace = Some(first);
             } else {
                 state.tell(Notice::warning(format!("{} was not written: the dialog is closed.", file_name(&first))));
             }

@@ -4,26 +4,13 @@ use std::path::{Path, PathBuf};
 
 use super::{Services, relink, tune, with_document};
 use crate::align::result::Alignment;
-use crate::app::document::Opening;
 use crate::app::document::source::{FileRole, Source, Sources, file_name};
+use crate::app::document::{Document, Opening};
+use crate::app::picture::{Drawing, PictureOptions};
 use crate::app::preferences::Recent;
-use crate::app::state::{Afterwards, AppState, Dialog, Notice, Waiting, Work};
+use crate::app::state::{Afterwards, AppState, Dialog, Notice, Waiting, Work, Writing};
 use crate::app::work::tasks::{CompareWith, Task};
 use crate::app::work::worker::Slot;
-use crate::export::Format;
-
-/// Shows a dialog, and looks whether it would replace a file.
-pub(super) fn show(state: &mut AppState, services: &mut Services, dialog: Dialog) {
-    let target = match &dialog {
-        Dialog::Export { path, .. } => Some(PathBuf::from(path.trim())),
-        Dialog::Picture(options) => Some(options.path.clone()),
-        _ => None,
-    };
-    if let Some(target) = target {
-        services.worker.start(Task::LookFor(target));
-    }
-    state.dialog = Some(dialog);
-}
 
 /// Does something that would lose changes, or asks first.
 pub(super) fn unless_changed(state: &mut AppState, services: &mut Services, afterwards: Afterwards) {
@@ -34,21 +21,22 @@ pub(super) fn unless_changed(state: &mut AppState, services: &mut Services, afte
     }
 }
 
+/// Does it, whatever is lost. What is open stays, with its changes, until something else has been read.
 pub(super) fn go_on(state: &mut AppState, services: &mut Services, afterwards: Afterwards) {
+    state.dialog = None;
     match afterwards {
         Afterwards::Quit => state.quit = true,
-        Afterwards::Open(paths) => open(state, services, paths),
-        Afterwards::OpenDemo => open_demo(state, services),
+        Afterwards::Open(paths) => services.worker.start(Task::Classify { paths, discard: true }),
+        Afterwards::OpenDemo => {
+            let opening = Opening::plain(state.settings());
+            start(state, services, Sources::demo(), opening, None);
+        }
+        Afterwards::Recover => {
+            if let Some(file) = state.left_behind.first().map(|left| left.file().to_owned()) {
+                relink::open(state, services, &file, None);
+            }
+        }
     }
-}
-
-pub(super) fn open_demo(state: &mut AppState, services: &mut Services) {
-    if state.is_changed() {
-        state.dialog = Some(Dialog::Unsaved(Afterwards::OpenDemo));
-        return;
-    }
-    let opening = Opening::plain(state.settings());
-    start(state, services, Sources::demo(), opening, None);
 }
 
 pub(super) fn open_recent(state: &mut AppState, services: &mut Services, recent: Recent) {
@@ -71,11 +59,16 @@ pub(super) fn open(state: &mut AppState, services: &mut Services, paths: Vec<Pat
     if let Some(dialog @ Dialog::Open { .. }) = state.dialog.take() {
         state.tried = Some(dialog);
     }
-    services.worker.start(Task::Classify(paths));
+    services.worker.start(Task::Classify { paths, discard: false });
 }
 
 /// Opens files of which it is known what they are.
-pub(super) fn classified(state: &mut AppState, services: &mut Services, files: Vec<(FileRole, PathBuf)>) {
+pub(super) fn classified(
+    state: &mut AppState,
+    services: &mut Services,
+    files: Vec<(FileRole, PathBuf)>,
+    discard: bool,
+) {
     let of_role = |wanted| files.iter().rfind(|(role, _)| *role == wanted).map(|(_, path)| path.clone());
     let (session, reference) = (of_role(FileRole::Session), of_role(FileRole::Reference));
     let (recording, score) = (of_role(FileRole::Recording), of_role(FileRole::Score));
@@ -83,7 +76,7 @@ pub(super) fn classified(state: &mut AppState, services: &mut Services, files: V
         tune::take_model(state, services, model.display().to_string());
     }
     let replaces = session.is_some() || recording.is_some() || score.is_some();
-    if replaces && state.is_changed() {
+    if replaces && !discard && state.is_changed() {
         let paths = files.into_iter().map(|(_, path)| path).collect();
         state.dialog = Some(Dialog::Unsaved(Afterwards::Open(paths)));
         return;
@@ -165,11 +158,44 @@ pub(super) fn save(state: &mut AppState, services: &mut Services) {
     }
 }
 
+/// Saves the session under a name, which is completed if it has no extension.
 pub(super) fn save_as(state: &mut AppState, services: &mut Services, path: PathBuf) {
-    let Some(document) = &state.document else { return };
     let path = if path.extension().is_none() { path.with_extension("agogic") } else { path };
-    services.worker.start(Task::Save { session: Box::new(document.session()), path, revision: document.revision });
+    let own = state.document.as_ref().is_some_and(|document| document.session_path.as_ref() == Some(&path));
+    write(state, services, Writing::Session(path), own);
+}
+
+/// Writes a file. Unless `replace` says so, or the user has in the system's dialog, another file is not replaced.
+pub(super) fn write(state: &mut AppState, services: &mut Services, writing: Writing, replace: bool) {
+    let Some(document) = &state.document else { return };
+    let replace = replace || state.may_replace.take().as_deref() == Some(writing.path());
+    let sources = document.piece.sources.clone();
+    match writing {
+        Writing::Session(path) => {
+            let (session, revision) = (Box::new(document.session()), document.revision);
+            services.worker.start(Task::Save { sources, session, path, revision, replace });
+        }
+        Writing::Export { format, path } => {
+            let Some(solution) = document.solution.clone() else { return };
+            let (piece, reference) = (document.piece.clone(), document.reference.clone());
+            services.worker.start(Task::Export { piece, solution, reference, format, path, replace });
+        }
+        // It is drawn with the next frame.
+        Writing::Picture(options) => state.picture = Some((options, replace)),
+    }
     state.dialog = None;
+}
+
+/// Writes the picture that was asked for, now that it is drawn.
+pub fn write_picture(
+    state: &AppState,
+    services: &mut Services,
+    drawing: Box<Drawing>,
+    options: PictureOptions,
+    replace: bool,
+) {
+    let Some(piece) = state.piece() else { return };
+    services.worker.start(Task::Picture { sources: piece.sources.clone(), drawing, options, replace });
 }
 
 pub(super) fn saved(state: &mut AppState, services: &mut Services, path: PathBuf, revision: u64) {
@@ -179,28 +205,38 @@ pub(super) fn saved(state: &mut AppState, services: &mut Services, path: PathBuf
         document.saved_revision = revision;
         document.session_path = Some(path);
     });
-    if let Some(recovery) = services.recovery.as_ref().filter(|_| !state.is_changed()) {
-        services.worker.start(Task::Forget(recovery.file().to_owned()));
+    forget_recovered(state, services);
+    if state.document.as_ref().is_some_and(Document::is_safe) {
+        forget_kept(services);
     }
     if let Some(afterwards) = state.after_saving.take() {
         unless_changed(state, services, afterwards);
     }
 }
 
-pub(super) fn export(state: &mut AppState, services: &mut Services, format: Format, path: PathBuf) {
-    let (Some(piece), Some(solution)) = (state.piece().cloned(), state.solution().cloned()) else { return };
-    state.dialog = None;
-    services.worker.start(Task::Export { piece, solution, reference: state.reference().cloned(), format, path });
-}
-
-pub(super) fn recover(state: &mut AppState, services: &mut Services) {
-    let Some(path) = state.left_behind.take() else { return };
-    relink::open(state, services, &path, None);
-}
-
 pub(super) fn discard_left_behind(state: &mut AppState, services: &mut Services) {
-    if let Some(path) = state.left_behind.take() {
-        services.worker.start(Task::Forget(path));
+    if !state.left_behind.is_empty() {
+        services.worker.start(Task::ForgetLeftover(state.left_behind.remove(0)));
+    }
+}
+
+/// The session is safe from a crash up to a change.
+pub(super) fn kept(state: &mut AppState, services: &mut Services, revision: u64) {
+    with_document(state, |document| document.kept_revision = revision);
+    forget_recovered(state, services);
+}
+
+/// What was recovered is safe elsewhere by now.
+fn forget_recovered(state: &mut AppState, services: &mut Services) {
+    if let Some(leftover) = state.document.as_mut().and_then(|document| document.recovered.take()) {
+        services.worker.start(Task::ForgetLeftover(leftover));
+    }
+}
+
+/// There is nothing to recover of this window.
+pub(super) fn forget_kept(services: &mut Services) {
+    if let Some(recovery) = &services.recovery {
+        services.worker.start(Task::Forget(recovery.file().to_owned()));
     }
 }
 
@@ -208,7 +244,7 @@ pub(super) fn discard_left_behind(state: &mut AppState, services: &mut Services)
 pub fn autosave(state: &AppState, services: &mut Services) {
     let Some(document) = &state.document else { return };
     let busy = document.dragging || services.worker.is_busy(Slot::Keep);
-    if busy || !document.is_changed() || document.kept_revision == document.revision {
+    if busy || document.is_safe() {
         return;
     }
     let Some(path) = services.recovery.as_ref().map(|recovery| recovery.file().to_owned()) else { return };

@@ -38,7 +38,8 @@ pub(super) fn next_doubt(state: &mut AppState, services: &mut Services) {
     let next = doubts.iter().find(|doubt| doubt.start_s > here).or_else(|| doubts.first());
     if let Some(start_s) = next.map(|doubt| doubt.start_s) {
         let solution = document.solution.as_ref();
-        document.selected = solution.and_then(|s| s.onset_near(start_s)).map(|onset| onset.score_s);
+        let nearest = solution.and_then(|s| s.onset_near(start_s)).map(|onset| onset.score_s);
+        document.select(nearest);
         go_to(state, services, start_s);
     }
 }
@@ -57,7 +58,7 @@ pub(super) fn step_onset(state: &mut AppState, services: &mut Services, step: i8
         _ => here.saturating_sub(1),
     };
     let Some(onset) = onsets.get(next.min(onsets.len().saturating_sub(1))).copied() else { return };
-    document.selected = Some(onset.score_s);
+    document.select(Some(onset.score_s));
     document.view = document.view.showing(onset.performance_s);
     play::seek(state, services, onset.performance_s);
 }

@@ -19,10 +19,9 @@ use super::command::Command;
 use super::document::recovery::Recovery;
 use super::document::source::Source;
 use super::document::{Document, Opening};
-use super::picture::{Drawing, PictureOptions};
 use super::playback::Player;
-use super::state::{AppState, Notice, Work};
-use super::system_dialog;
+use super::state::{Afterwards, AppState, Notice, Work, Writing};
+use super::system_dialog::{self, Question};
 use super::time_view::TimeView;
 use super::ui::panes::default_layout;
 use super::work::tasks::{CompareWith, ModelPurpose, Task};
@@ -31,7 +30,7 @@ use crate::audio::AudioClip;
 use crate::learning::Control;
 
 pub use events::take_in;
-pub use files::autosave;
+pub use files::{autosave, write_picture};
 pub use play::follow_playhead;
 
 /// What the window works with.
@@ -64,36 +63,33 @@ impl Services {
 pub fn apply(state: &mut AppState, services: &mut Services, command: Command) {
     match command {
         Command::Open(paths) => files::open(state, services, paths),
-        Command::OpenDemo => files::open_demo(state, services),
+        Command::OpenDemo => files::unless_changed(state, services, Afterwards::OpenDemo),
         Command::OpenRecent(recent) => files::open_recent(state, services, recent),
         Command::OpenReference(path) => compare::with(state, services, CompareWith::Source(Source::File(path))),
         Command::CompareWithKept(index) => compare::with_kept(state, services, index),
         Command::ForgetReference => compare::with(state, services, CompareWith::Nothing),
         Command::Ask(question) => {
+            if matches!(question, Question::SaveSession(_)) {
+                state.dialog = None;
+            }
             state.asked = Some((question.clone(), Instant::now()));
             let folder = state.folder();
             services.worker.start(Task::Dialog(system_dialog::ask(question, folder.as_deref())));
         }
         Command::Answer(question, path) => events::answered(state, services, question, vec![path]),
-        Command::Show(dialog) => files::show(state, services, dialog),
-        Command::CloseDialog => (state.dialog, state.tried) = (None, None),
+        Command::Show(dialog) => state.dialog = Some(dialog),
+        Command::CloseDialog => close_dialog(state),
         Command::SaveSession => files::save(state, services),
         Command::SaveSessionAs(path) => files::save_as(state, services, path),
-        Command::Export { format, path } => files::export(state, services, format, path),
-        Command::SavePicture(options) => {
-            state.dialog = None;
-            state.picture = Some(options);
-        }
+        Command::Export { format, path } => files::write(state, services, Writing::Export { format, path }, false),
+        Command::SavePicture(options) => files::write(state, services, Writing::Picture(options), false),
+        Command::Replace(writing) => files::write(state, services, writing, true),
         Command::Relink { file, confirmed } => relink::offer(state, services, file, confirmed),
         Command::OpenWithout => relink::go_without(state, services),
-        Command::Recover => files::recover(state, services),
+        Command::Recover => files::unless_changed(state, services, Afterwards::Recover),
         Command::DiscardLeftBehind => files::discard_left_behind(state, services),
-        Command::Quit => files::unless_changed(state, services, super::state::Afterwards::Quit),
-        Command::DiscardChanges(afterwards) => {
-            state.dialog = None;
-            with_document(state, |document| document.saved_revision = document.revision);
-            files::go_on(state, services, afterwards);
-        }
+        Command::Quit => files::unless_changed(state, services, Afterwards::Quit),
+        Command::DiscardChanges(afterwards) => files::go_on(state, services, afterwards),
         Command::SaveAnd(afterwards) => {
             state.dialog = None;
             state.after_saving = Some(afterwards);
@@ -126,10 +122,14 @@ pub fn apply(state: &mut AppState, services: &mut Services, command: Command) {
         }
         Command::NextDoubt => look::next_doubt(state, services),
         Command::StepOnset(step) => look::step_onset(state, services, step),
-        Command::Select(selected) => with_document(state, |document| document.selected = selected),
+        Command::Select(selected) => with_document(state, |document| document.select(selected)),
+        Command::SelectNote(note) => with_document(state, |document| document.select_note(note)),
+        Command::StepNote(step) => with_document(state, |document| document.step_note(step)),
         Command::Drag(anchor) => correct::drag(state, services, anchor),
+        Command::DragNote(fixed) => correct::drag_note(state, services, fixed),
         Command::Drop => correct::drop(state, services),
         Command::PlaceAnchor(anchor) => correct::place_anchor(state, services, anchor),
+        Command::PlaceNote(fixed) => correct::place_note(state, services, fixed),
         Command::Nudge(ms) => correct::nudge(state, services, ms),
         Command::DeleteAnchor => correct::delete_anchor(state, services),
         Command::ClearAnchors => correct::clear_anchors(state, services),
@@ -166,6 +166,7 @@ pub fn apply(state: &mut AppState, services: &mut Services, command: Command) {
         Command::ToggleLoop => play::toggle_loop(state, services),
         Command::SetSpeed(speed) => play::set_speed(state, services, speed),
         Command::SetMix(mix) => play::set_mix(state, services, mix),
+        Command::SetPlaybackSoundFont(soundfont) => play::set_soundfont(state, services, soundfont),
         Command::Hear(index) => hear::hear(state, services, index),
         Command::HearOther => hear::hear_other(state, services),
         Command::ListDevices => play::list_devices(services),
@@ -199,11 +200,6 @@ pub fn forget_old_news(state: &mut AppState) {
     state.notices.retain(|notice| !notice.is_over());
 }
 
-/// Writes a picture.
-pub fn write_picture(services: &mut Services, drawing: Box<Drawing>, options: PictureOptions) {
-    services.worker.start(Task::Picture { drawing, options });
-}
-
 /// Starts finding the alignment that the settings ask for.
 fn start_aligning(state: &mut AppState, services: &mut Services) {
     let Some(document) = &state.document else { return };
@@ -224,19 +220,25 @@ fn cancel(state: &mut AppState, services: &mut Services) {
     }
     services.worker.cancel(Slot::Align);
     (services.opening, state.tried) = (None, None);
-    with_document(state, |document| document.moved = None);
+    with_document(state, Document::let_go);
     state.tell(Notice::info("Cancelled. What was found before is still here."));
+}
+
+/// Closes the dialog. What was to be done after saving is not done.
+fn close_dialog(state: &mut AppState) {
+    (state.dialog, state.tried) = (None, None);
+    (state.after_saving, state.may_replace) = (None, None);
 }
 
 fn escape(state: &mut AppState, services: &mut Services) {
     if state.dialog.is_some() {
-        state.dialog = None;
+        close_dialog(state);
     } else if let Some(document) = state.document.as_mut().filter(|document| document.dragging) {
         correct::let_go(document, services);
     } else if state.work.is_some() {
         cancel(state, services);
     } else if state.document.as_ref().is_some_and(|document| document.selected.is_some()) {
-        with_document(state, |document| document.selected = None);
+        with_document(state, |document| document.select(None));
     } else if state.transport.marked.is_some() {
         play::mark(state, services, None);
     } else {

@@ -1,5 +1,6 @@
 //! Hearing.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::{Services, hear};
@@ -83,7 +84,21 @@ fn want_score_sound(state: &AppState, services: &mut Services) {
     if let (true, Some(piece), Some(solution)) = (wanted, state.piece(), state.solution())
         && !services.worker.is_busy(Slot::Sound)
     {
-        services.worker.start(Task::Sound { piece: Arc::clone(piece), solution: Arc::clone(solution) });
+        let soundfont = state.preferences.soundfont.clone();
+        services.worker.start(Task::Sound { piece: Arc::clone(piece), solution: Arc::clone(solution), soundfont });
+    }
+}
+
+/// Plays the score with another SoundFont, or the built-in piano.
+pub(super) fn set_soundfont(state: &mut AppState, services: &mut Services, soundfont: Option<PathBuf>) {
+    state.preferences.soundfont = soundfont;
+    new_solution(state, services);
+}
+
+/// The score could not be played with the SoundFont that was chosen: it is with the built-in piano.
+pub(super) fn no_soundfont(state: &mut AppState, services: &mut Services) {
+    if state.preferences.soundfont.is_some() {
+        set_soundfont(state, services, None);
     }
 }
 

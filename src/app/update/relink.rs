@@ -29,11 +29,11 @@ pub(super) fn reopened(state: &mut AppState, services: &mut Services, reopened: 
         state.dialog = Some(Dialog::Relink(reopened));
         return;
     };
-    let Reopened { session, saved_as, changed, same_media, .. } = *reopened;
+    let Reopened { session, file, saved_as, changed, same_media, .. } = *reopened;
     for sentence in changed {
         state.tell(Notice::warning(sentence));
     }
-    let unsaved = saved_as.is_none();
+    let recovered_from = saved_as.is_none().then_some(file);
     if let Some(saved_as) = &saved_as {
         state.preferences.remember(Recent::Session(saved_as.clone()));
     }
@@ -46,8 +46,9 @@ pub(super) fn reopened(state: &mut AppState, services: &mut Services, reopened: 
             .map(|kept| Kept::new(kept.name, Arc::new(kept.alignment), kept.recording))
             .collect(),
         accepted: session.accepted,
-        session_path: saved_as.or(session.saved_as),
-        changed: unsaved,
+        // From where a relative path was meant is not known.
+        session_path: saved_as.or(session.saved_as.filter(|path| path.is_absolute())),
+        recovered_from,
     };
     start(state, services, sources, opening, session.alignment.filter(|_| same_media));
 }

@@ -181,7 +181,7 @@ pub(super) fn use_trained(state: &AppState, services: &mut Services) {
 
 pub(super) fn roll_back(state: &mut AppState, services: &mut Services) {
     let Some(before) = state.tuning.before_use.take() else { return };
-    let settings = Settings { anchors: state.settings().anchors.clone(), ..before };
+    let settings = before.with_corrections_of(state.settings());
     correct::set_settings(state, settings);
     start_aligning(state, services);
 }

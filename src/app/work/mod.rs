@@ -1,6 +1,8 @@
 //! Work on threads of its own, so that the window never waits.
 
 mod labels;
+mod reading;
 pub mod tasks;
 mod train_task;
 pub mod worker;
+mod writing;

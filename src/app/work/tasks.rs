@@ -1,32 +1,32 @@
 //! What worker threads do.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::worker::{Event, Slot};
-use super::{labels, train_task};
+use super::{labels, reading, train_task, writing};
 use crate::align::result::Alignment;
 use crate::align::settings::{Method, Settings};
-use crate::align::{Listening, Named, Stopwatch, align, align_heard, realign};
+use crate::align::{Listening, Stopwatch, realign};
 use crate::app::document::Heard;
+use crate::app::document::recovery::Leftover;
 use crate::app::document::relink::Reopened;
 use crate::app::document::session::Session;
 use crate::app::document::source::{Source, Sources, role_of};
-use crate::app::document::view_model::{Piece, PieceParts, Reference, Solution};
+use crate::app::document::view_model::{Piece, Reference, Solution};
 use crate::app::picture::{Drawing, PictureOptions};
 use crate::app::playback::ListDevices;
+use crate::app::state::Writing;
 use crate::app::system_dialog::{self, Ask};
 use crate::app::tuning::Plan;
-use crate::audio::{self, Decoded};
 use crate::base::atomic_file::write_bytes_atomically;
-use crate::base::error::{Error, Result};
+use crate::base::error::Result;
 use crate::base::job::JobContext;
-use crate::demo;
-use crate::evaluation::{BeatClock, TimeMap, read_ground_truth};
 use crate::export::{ExportInput, Format};
 use crate::learning::Control;
+use crate::networks::Device;
 use crate::networks::open_card;
-use crate::score::{Score, SoundFont, SynthParams, synthesise_mapped};
+use crate::score::{SoundFont, SynthParams, synthesise_mapped};
 
 /// A job.
 #[derive(Debug)]
@@ -119,6 +119,8 @@ pub enum Task {
         piece: Arc<Piece>,
         /// Its alignment.
         solution: Arc<Solution>,
+        /// What plays it; none is the built-in piano.
+        soundfont: Option<PathBuf>,
     },
     /// Writes an alignment.
     Export {
@@ -132,15 +134,21 @@ pub enum Task {
         format: Format,
         /// Where to.
         path: PathBuf,
+        /// Whether another file may be replaced.
+        replace: bool,
     },
     /// Saves the session.
     Save {
+        /// The files of the piece.
+        sources: Sources,
         /// What.
         session: Box<Session>,
         /// Where.
         path: PathBuf,
         /// The last change that is in it.
         revision: u64,
+        /// Whether another file may be replaced.
+        replace: bool,
     },
     /// Keeps the session safe from a crash.
     Keep {
@@ -155,17 +163,26 @@ pub enum Task {
     Dialog(Ask),
     /// Writes a picture.
     Picture {
+        /// The files of the piece.
+        sources: Sources,
         /// What was drawn.
         drawing: Box<Drawing>,
         /// In which format, and where to.
         options: PictureOptions,
+        /// Whether another file may be replaced.
+        replace: bool,
     },
     /// Finds out what files are good for.
-    Classify(Vec<PathBuf>),
-    /// Finds out whether there is a file already where one is to be written.
-    LookFor(PathBuf),
-    /// Takes away a session that nobody needs to recover.
+    Classify {
+        /// The files.
+        paths: Vec<PathBuf>,
+        /// Whether changes may be lost.
+        discard: bool,
+    },
+    /// Takes away this window's session: nobody needs to recover it.
     Forget(PathBuf),
+    /// Takes away the session of a crashed window: it is safe elsewhere, or not wanted.
+    ForgetLeftover(Leftover),
     /// Finds labelled pieces in files or folders.
     FindLabelled(Vec<PathBuf>),
     /// Makes labelled pieces of the open one.
@@ -240,9 +257,8 @@ impl Task {
             Self::Export { .. } | Self::Picture { .. } => Slot::Export,
             Self::Save { .. } => Slot::Save,
             Self::Keep { .. } | Self::Forget(_) => Slot::Keep,
-            Self::LookFor(_) => Slot::LookFor,
             Self::OpenModel { .. } => Slot::Model,
-            Self::Classify(_) | Self::FindLabelled(_) | Self::Label { .. } => Slot::Files,
+            Self::Classify { .. } | Self::FindLabelled(_) | Self::Label { .. } | Self::ForgetLeftover(_) => Slot::Files,
             Self::Dialog(_) => Slot::Dialog,
             Self::Train { .. } => Slot::Train,
         }
@@ -267,9 +283,8 @@ impl Task {
             Self::Keep { .. } => "keep",
             Self::Dialog(_) => "dialog",
             Self::Picture { .. } => "picture",
-            Self::Classify(_) => "classify",
-            Self::LookFor(_) => "look-for",
-            Self::Forget(_) => "forget",
+            Self::Classify { .. } => "classify",
+            Self::Forget(_) | Self::ForgetLeftover(_) => "forget",
             Self::FindLabelled(_) => "find-labelled",
             Self::Label { .. } => "label",
             Self::OpenModel { .. } => "open-model",
@@ -282,15 +297,16 @@ impl Task {
 pub fn run(ctx: &JobContext, task: Task, tell: &dyn Fn(Event)) -> Result<()> {
     match task {
         Task::Open { sources, settings, known } => {
-            let (piece, reference) = read(ctx, sources)?;
+            let reading::Read { piece, reference, bad_reference } = reading::read(ctx, sources)?;
             let (piece, reference) = (Arc::new(piece), reference.map(Arc::new));
-            tell(Event::Opened { piece: Arc::clone(&piece), reference: reference.clone() });
+            tell(Event::Opened { piece: Arc::clone(&piece), reference: reference.clone(), bad_reference });
             let known = known.filter(|known| known.notes.len() == piece.score.notes.len());
             let (alignment, heard) = match known {
                 Some(known) => (*known, None),
-                None => align_piece(ctx, &piece, None, &settings)?,
+                None => reading::align_piece(ctx, &piece, None, &settings)?,
             };
-            tell(Event::Solved { solution: Arc::new(Solution::new(&piece, alignment, reference.as_deref())), heard });
+            let solution = Arc::new(Solution::new(&piece, alignment, reference.as_deref()));
+            tell(Event::Solved { solution, heard, again: false });
         }
         Task::Reopen { file, saved_as } => {
             ctx.report("looking for its files", 0.0)?;
@@ -303,23 +319,25 @@ pub fn run(ctx: &JobContext, task: Task, tell: &dyn Fn(Event)) -> Result<()> {
         }
         Task::Devices(list) => tell(Event::Devices(list())),
         Task::Align { piece, heard, settings, reference } => {
-            let (alignment, heard) = align_piece(ctx, &piece, heard, &settings)?;
-            tell(Event::Solved { solution: Arc::new(Solution::new(&piece, alignment, reference.as_deref())), heard });
+            let (alignment, heard) = reading::align_piece(ctx, &piece, heard, &settings)?;
+            let solution = Arc::new(Solution::new(&piece, alignment, reference.as_deref()));
+            tell(Event::Solved { solution, heard, again: true });
         }
         Task::Section { piece, listening, solution, settings, reference, at_s, preview } => {
             let alignment = realign(ctx, &piece.score, &listening, &solution.alignment, &settings, at_s)?;
             let solution = Arc::new(Solution::new(&piece, alignment, reference.as_deref()));
-            tell(if preview { Event::Previewed(solution) } else { Event::Solved { solution, heard: None } });
+            let solved = |solution| Event::Solved { solution, heard: None, again: false };
+            tell(if preview { Event::Previewed(solution) } else { solved(solution) });
         }
         Task::Adopt { piece, alignment, reference } => {
             let solution = Arc::new(Solution::new(&piece, *alignment, reference.as_deref()));
-            tell(Event::Solved { solution, heard: None });
+            tell(Event::Solved { solution, heard: None, again: false });
         }
         Task::Compare { piece, solution, with } => {
             let (source, reference) = match with {
                 CompareWith::Nothing => (None, None),
                 CompareWith::Source(source) => {
-                    let reference = read_reference(&source, &piece.score)?;
+                    let reference = reading::read_reference(&source, &piece.score)?;
                     (Some(source), Some(reference))
                 }
                 CompareWith::Other(reference) => (None, Some(reference)),
@@ -329,25 +347,21 @@ pub fn run(ctx: &JobContext, task: Task, tell: &dyn Fn(Event)) -> Result<()> {
         }
         Task::Listen { piece, method } => {
             let watch = &mut Stopwatch::default();
-            let listening = Listening::new(ctx, &piece.recording, &piece.score, &method, watch)?;
+            let listening = Listening::new(ctx, &piece.recording, &piece.score, &method, &Device::Cpu, watch)?;
             tell(Event::Listened(Heard::new(listening)));
         }
         Task::Decode(source) => {
-            let clip = Arc::new(decode(ctx, &source)?.clip);
+            let clip = Arc::new(reading::decode(ctx, &source)?.clip);
             tell(Event::Decoded { source, clip });
         }
-        Task::Sound { piece, solution } => {
+        Task::Sound { piece, solution, soundfont } => {
             let alignment = &solution.alignment;
-            let soundfont = match &alignment.settings.method {
-                Method::Frames(frames) => frames.soundfont.as_deref(),
-                Method::Onsets(_) => None,
-            };
-            let soundfont = SoundFont::load(soundfont)?;
+            let soundfont = SoundFont::load(soundfont.as_deref())?;
             let params = SynthParams { soundfont, sample_rate: piece.recording.sample_rate, ..SynthParams::default() };
             let clip = synthesise_mapped(ctx, &piece.score, &params, &|second| alignment.warp.at(second))?;
             tell(Event::Sound(Arc::new(clip)));
         }
-        Task::Export { piece, solution, reference, format, path } => {
+        Task::Export { piece, solution, reference, format, path, replace } => {
             let input = ExportInput {
                 score: &piece.score,
                 alignment: &solution.alignment,
@@ -355,30 +369,43 @@ pub fn run(ctx: &JobContext, task: Task, tell: &dyn Fn(Event)) -> Result<()> {
                 metrics: solution.metrics.as_ref(),
                 recording_rate: piece.recording_rate,
             };
-            write_bytes_atomically(&path, &format.exporter().render(&input)?)?;
-            tell(Event::Written(path));
+            let writing = Writing::Export { format, path: writing::absolute(&path) };
+            tell(writing::write(writing, &piece.sources, replace, |path| {
+                write_bytes_atomically(path, &format.exporter().render(&input)?)?;
+                Ok(Event::Written(path.to_owned()))
+            })?);
         }
-        Task::Save { session, path, revision } => {
-            session.write(&path)?;
-            tell(Event::Saved { path, revision });
+        Task::Save { sources, session, path, revision, replace } => {
+            let writing = Writing::Session(writing::absolute(&path));
+            tell(writing::write(writing, &sources, replace, |path| {
+                session.write(path)?;
+                Ok(Event::Saved { path: path.to_owned(), revision })
+            })?);
         }
         Task::Keep { session, path, revision } => {
             session.write(&path)?;
             tell(Event::Kept(revision));
         }
         Task::Dialog(ask) => tell(Event::Picked(system_dialog::wait(ask))),
-        Task::Picture { drawing, options } => {
-            write_bytes_atomically(&options.path, &drawing.encode(options.format)?)?;
-            tell(Event::Written(options.path));
+        Task::Picture { sources, drawing, mut options, replace } => {
+            options.path = writing::absolute(&options.path);
+            let format = options.format;
+            tell(writing::write(Writing::Picture(options), &sources, replace, |path| {
+                write_bytes_atomically(path, &drawing.encode(format)?)?;
+                Ok(Event::Written(path.to_owned()))
+            })?);
         }
-        Task::Classify(paths) => {
-            let with_role = |path: PathBuf| (role_of(&path), path);
-            tell(Event::Classified(paths.into_iter().map(with_role).collect()));
+        Task::Classify { paths, discard } => {
+            let with_role = |path: PathBuf| (role_of(&path), writing::absolute(&path));
+            tell(Event::Classified { files: paths.into_iter().map(with_role).collect(), discard });
         }
-        Task::LookFor(path) => tell(Event::LookedFor(path.is_file().then_some(path))),
         Task::Forget(path) => {
             // Gone already is as good.
             let _ = std::fs::remove_file(path);
+            tell(Event::Forgotten);
+        }
+        Task::ForgetLeftover(leftover) => {
+            leftover.remove();
             tell(Event::Forgotten);
         }
         Task::FindLabelled(paths) => tell(Event::Labelled { pieces: labels::of_files(&paths)?, from_files: true }),
@@ -402,67 +429,4 @@ pub fn run(ctx: &JobContext, task: Task, tell: &dyn Fn(Event)) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// Aligns a piece; tells what was heard of it unless that was known.
-fn align_piece(
-    ctx: &JobContext,
-    piece: &Piece,
-    heard: Option<Heard>,
-    settings: &Settings,
-) -> Result<(Alignment, Option<Heard>)> {
-    let recording = Named { name: &piece.recording_name, content: &*piece.recording };
-    let score = Named { name: &piece.score_name, content: &piece.score };
-    let watch = &mut Stopwatch::default();
-    match heard.filter(|heard| heard.listening.suits(&settings.method)) {
-        Some(heard) => Ok((align_heard(ctx, recording, score, &heard.listening, settings, watch)?, None)),
-        None => {
-            let (alignment, listening) = align(ctx, recording, score, settings, watch)?;
-            Ok((alignment, Some(Heard::new(listening))))
-        }
-    }
-}
-
-const DEMO_RECORDING: &str = "demo performance.ogg";
-const DEMO_SCORE: &str = "demo score.mid";
-
-fn read(ctx: &JobContext, sources: Sources) -> Result<(Piece, Option<Reference>)> {
-    ctx.report("reading the score", 0.0)?;
-    let score = match &sources.score {
-        Source::Demo => Score::from_bytes(Path::new(DEMO_SCORE), demo::score_bytes())?,
-        Source::File(path) => Score::read(path)?,
-    };
-    let reference = sources.reference.as_ref().map(|source| read_reference(source, &score)).transpose()?;
-    let recording_name = sources.recording.name(DEMO_RECORDING);
-    let decoded = decode(ctx, &sources.recording)?;
-    let score_name = sources.score.name(DEMO_SCORE);
-    Ok((Piece::new(PieceParts { sources, recording_name, score_name, decoded, score }), reference))
-}
-
-fn decode(ctx: &JobContext, source: &Source) -> Result<Decoded> {
-    let decoded = match source {
-        Source::Demo => audio::decode_bytes(ctx, DEMO_RECORDING, demo::performance_bytes())?,
-        Source::File(path) => audio::decode(ctx, path)?,
-    };
-    decoded.clip.check_usable(&source.name(DEMO_RECORDING))?;
-    Ok(decoded)
-}
-
-fn read_reference(source: &Source, score: &Score) -> Result<Reference> {
-    let times = match source {
-        Source::Demo => demo_truth()?,
-        Source::File(path) => read_ground_truth(path, Some(&BeatClock::of_score(score)))?,
-    };
-    Ok(Reference { name: source.name("ground truth of the demo"), times })
-}
-
-/// The built-in truth: beat, score time and performance time in each row after the first.
-fn demo_truth() -> Result<TimeMap> {
-    let text = String::from_utf8_lossy(demo::truth_bytes());
-    let rows = text.lines().skip(1).filter_map(|row| {
-        let mut fields = row.split(',').skip(1).map(|field| field.trim().parse().ok());
-        Some((fields.next()??, fields.next()??))
-    });
-    TimeMap::from_pairs(rows.collect())
-        .map_err(|cause| Error::malformed("truth.csv", cause, "the built-in demo is damaged: install Agogic again"))
 }

@@ -11,6 +11,7 @@ use crate::app::document::relink::Reopened;
 use crate::app::document::source::{FileRole, Source};
 use crate::app::document::view_model::{Piece, Reference, Solution};
 use crate::app::playback::OutputDevice;
+use crate::app::state::Writing;
 use crate::app::tuning::{LabelledPiece, Outcome};
 use crate::audio::AudioClip;
 use crate::base::error::Error;
@@ -47,15 +48,13 @@ pub enum Slot {
     Train,
     /// Asking for sound devices.
     Devices,
-    /// Looking whether a file is there.
-    LookFor,
     /// Reading a model.
     Model,
     /// Looking into files that the user has chosen: every job counts.
     Files,
 }
 
-const SLOTS: usize = 14;
+const SLOTS: usize = 13;
 
 /// What a job tells.
 #[derive(Debug)]
@@ -73,6 +72,8 @@ pub enum Event {
         piece: Arc<Piece>,
         /// What to compare with.
         reference: Option<Arc<Reference>>,
+        /// What is wrong with the file that was to be compared with.
+        bad_reference: Option<Error>,
     },
     /// A session was read, and its files were found or not.
     Reopened(Box<Reopened>),
@@ -84,6 +85,8 @@ pub enum Event {
         solution: Arc<Solution>,
         /// What was heard of the recording, if that was not known before.
         heard: Option<Heard>,
+        /// Whether the whole piece was aligned again.
+        again: bool,
     },
     /// How a stretch would be solved if the onset were let go here.
     Previewed(Arc<Solution>),
@@ -120,10 +123,15 @@ pub enum Event {
     Kept(u64),
     /// The user chose files; none if the dialog was closed.
     Picked(Vec<PathBuf>),
+    /// Nothing was written: there is another file.
+    WouldReplace(Writing),
     /// What files are good for.
-    Classified(Vec<(FileRole, PathBuf)>),
-    /// The file that was looked for, if it is there.
-    LookedFor(Option<PathBuf>),
+    Classified {
+        /// The files.
+        files: Vec<(FileRole, PathBuf)>,
+        /// Whether changes may be lost.
+        discard: bool,
+    },
     /// There is nothing to recover any more.
     Forgotten,
     /// Pieces to learn from.
@@ -296,12 +304,10 @@ mod tests {
         let begun = Instant::now();
         let mut seen = Vec::new();
         while begun.elapsed() < Duration::from_secs(60) {
-            for (_, event) in worker.poll() {
-                let done = wanted(&event);
-                seen.push(event);
-                if done {
-                    return seen;
-                }
+            // All that was told at once is returned: nothing that is polled may be lost.
+            seen.extend(worker.poll().into_iter().map(|(_, event)| event));
+            if seen.iter().any(&wanted) {
+                return seen;
             }
             std::thread::sleep(Duration::from_millis(5));
         }
@@ -324,17 +330,17 @@ mod tests {
         let mut worker = Worker::new(|| {});
         let names = ["a.mid", "b.wav", "c.agogic"];
         for name in names {
-            worker.start(Task::Classify(vec![PathBuf::from(name)]));
+            worker.start(Task::Classify { paths: vec![PathBuf::from(name)], discard: false });
         }
         let mut heard = Vec::new();
         while heard.len() < names.len() {
-            for event in wait_for(&mut worker, |event| matches!(event, Event::Classified(_))) {
-                let Event::Classified(files) = event else { panic!("{event:?}") };
-                heard.extend(files.into_iter().map(|(_, path)| path));
+            for event in wait_for(&mut worker, |event| matches!(event, Event::Classified { .. })) {
+                let Event::Classified { files, .. } = event else { panic!("{event:?}") };
+                heard.extend(files.into_iter().map(|(_, path)| path.file_name().unwrap().to_owned()));
             }
         }
         heard.sort();
-        assert_eq!(heard, names.map(PathBuf::from));
+        assert_eq!(heard, names);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
 use crate::base::random::Random;
 use crate::networks::ops::failed;
-use crate::networks::{Ear, Model};
+use crate::networks::{Ear, Model, ear};
 
 /// Chords of a stretch.
 const CHORDS: usize = 32;
@@ -43,6 +43,10 @@ impl AlignmentLesson {
 impl Lesson for AlignmentLesson {
     fn parameters(&self) -> Result<Vec<f32>> {
         self.start.parameters()
+    }
+
+    fn parts(&self) -> Vec<usize> {
+        vec![ear::parameter_count()]
     }
 
     fn device(&self) -> &Device {
@@ -89,10 +93,10 @@ impl Epoch for Stretches<'_> {
         self.plan.len().div_ceil(self.lesson.params.batch_size)
     }
 
-    fn loss(&self, ctx: &JobContext, step: usize, parameters: &Tensor) -> candle_core::Result<Tensor> {
+    fn loss(&self, ctx: &JobContext, step: usize, parameters: &[Tensor]) -> candle_core::Result<Tensor> {
         let size = self.lesson.params.batch_size;
         let plan = &self.plan[step * size..((step + 1) * size).min(self.plan.len())];
-        StretchBatch::new(&self.lesson.training, plan).loss(ctx, parameters)
+        StretchBatch::new(&self.lesson.training, plan).loss(ctx, &parameters[0])
     }
 }
 

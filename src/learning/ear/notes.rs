@@ -21,7 +21,7 @@ use crate::base::time::ANALYSIS_RATE;
 use crate::evaluation::{BeatClock, read_ground_truth};
 use crate::features::{LOWEST_SEMITONE, SEMITONE_BANDS, estimate_tuning};
 use crate::networks::ear::{CHANNELS, CONTEXT, Levels, NETWORK_HOP, logits};
-use crate::networks::{Ear, Model};
+use crate::networks::{Ear, Model, ear};
 use crate::score::Score;
 
 /// Frames of an example that are judged.
@@ -71,6 +71,10 @@ impl Lesson for NotesLesson {
         self.start.parameters()
     }
 
+    fn parts(&self) -> Vec<usize> {
+        vec![ear::parameter_count()]
+    }
+
     fn device(&self) -> &Device {
         self.start.device()
     }
@@ -116,7 +120,7 @@ impl Epoch for Examples<'_> {
         self.places.len().div_ceil(self.lesson.params.batch_size)
     }
 
-    fn loss(&self, _: &JobContext, step: usize, parameters: &Tensor) -> candle_core::Result<Tensor> {
+    fn loss(&self, _: &JobContext, step: usize, parameters: &[Tensor]) -> candle_core::Result<Tensor> {
         let params = &self.lesson.params;
         let places = &self.places[step * params.batch_size..((step + 1) * params.batch_size).min(self.places.len())];
         let mut inputs = vec![0.0; places.len() * FRAMES * CHANNELS];
@@ -134,9 +138,9 @@ impl Epoch for Examples<'_> {
                     fill(&self.lesson.training, place, &change, &mut random, inputs, targets);
                 }
             });
-        let inputs = Tensor::from_vec(inputs, (places.len(), FRAMES, CHANNELS), parameters.device())?;
-        let targets = Tensor::from_vec(targets, (places.len(), JUDGED), parameters.device())?;
-        cross_entropy(&logits(&inputs, parameters)?, &targets)
+        let inputs = Tensor::from_vec(inputs, (places.len(), FRAMES, CHANNELS), parameters[0].device())?;
+        let targets = Tensor::from_vec(targets, (places.len(), JUDGED), parameters[0].device())?;
+        cross_entropy(&logits(&inputs, &parameters[0])?, &targets)
     }
 }
 

@@ -218,12 +218,12 @@ struct AlignmentLoss {
 }
 
 impl Loss for AlignmentLoss {
-    fn value_and_gradient<F: Element>(&self, values: &[F]) -> Result<(f64, Vec<F>)> {
-        let of_one = |stretch: &Placing| stretch.loss(&self.ctx, &values[stretch.logits.clone()]);
+    fn value_and_gradient<F: Element>(&self, inputs: &[&[F]]) -> Result<(f64, Vec<Vec<F>>)> {
+        let of_one = |stretch: &Placing| stretch.loss(&self.ctx, &inputs[0][stretch.logits.clone()]);
         let parts = self.stretches.par_iter().map(of_one).collect::<Result<Vec<_>>>()?;
         let share = 1.0 / parts.len().max(1) as f64;
         let gradient =
             parts.iter().flat_map(|(_, flow)| flow).map(|flow| <F as Real>::from_f64(share * flow)).collect();
-        Ok((share * parts.iter().map(|(loss, _)| loss).sum::<f64>(), gradient))
+        Ok((share * parts.iter().map(|(loss, _)| loss).sum::<f64>(), vec![gradient]))
     }
 }

@@ -3,8 +3,8 @@
 use candle_core::Tensor;
 use rayon::prelude::*;
 
-use super::super::loss_op::{Loss, loss_of};
-use super::method::{EncodedSlice, ExtractorMethod, slice_loss};
+use super::super::loss_op::{Loss, loss_of_three};
+use super::method::{EncodedSlice, ExtractorMethod, SliceLoss, slice_loss};
 use super::slices::SliceTruth;
 use crate::base::error::Result;
 use crate::base::job::JobContext;
@@ -35,11 +35,10 @@ pub fn extractor_loss(
     lambda: &Tensor,
 ) -> candle_core::Result<Tensor> {
     let dim = score.dim(2)?;
-    let values = Tensor::cat(&[score.flatten_all()?, performance.flatten_all()?, lambda.flatten_all()?], 0)?;
-    loss_of(&values, BatchLoss { ctx: ctx.quiet(), method, batch, dim })
+    loss_of_three([score, performance, lambda], BatchLoss { ctx: ctx.quiet(), method, batch, dim })
 }
 
-/// The values are those of the score, those of the performance, and λ.
+/// The inputs are the features of the score, those of the performance, and λ.
 struct BatchLoss {
     ctx: JobContext,
     method: ExtractorMethod,
@@ -48,11 +47,10 @@ struct BatchLoss {
 }
 
 impl Loss for BatchLoss {
-    fn value_and_gradient<F: Element>(&self, values: &[F]) -> Result<(f64, Vec<F>)> {
+    fn value_and_gradient<F: Element>(&self, inputs: &[&[F]]) -> Result<(f64, Vec<Vec<F>>)> {
+        let &[score, performance, lambda] = inputs else { unreachable!("the loss has three inputs") };
         let SliceBatch { score_s, performance_s, truths } = &self.batch;
         let (score_length, performance_length) = (score_s.len() * self.dim, performance_s.len() * self.dim);
-        let (score, rest) = values.split_at(truths.len() * score_length);
-        let (performance, lambda) = rest.split_at(truths.len() * performance_length);
         let lambda = Real::to_f64(lambda[0]);
         let losses = truths
             .par_iter()
@@ -67,11 +65,15 @@ impl Loss for BatchLoss {
             .collect::<Result<Vec<_>>>()?;
         let share = 1.0 / truths.len().max(1) as f64;
         let weight = <F as Real>::from_f64(share);
-        let mut gradient = Vec::with_capacity(values.len());
-        losses.iter().for_each(|loss| gradient.extend(loss.score.iter().map(|&g| g * weight)));
-        losses.iter().for_each(|loss| gradient.extend(loss.performance.iter().map(|&g| g * weight)));
-        gradient.push(<F as Real>::from_f64(losses.iter().map(|loss| loss.lambda).sum::<f64>() * share));
-        Ok((losses.iter().map(|loss| loss.value).sum::<f64>() * share, gradient))
+        let weighted = |pick: fn(&SliceLoss<F>) -> &Vec<F>| losses.iter().flat_map(pick).map(|&g| g * weight).collect();
+        let by_lambda = losses.iter().map(|loss| loss.lambda).sum::<f64>() * share;
+        let value = losses.iter().map(|loss| loss.value).sum::<f64>() * share;
+        let gradients = vec![
+            weighted(|loss| &loss.score),
+            weighted(|loss| &loss.performance),
+            vec![<F as Real>::from_f64(by_lambda)],
+        ];
+        Ok((value, gradients))
     }
 }
 

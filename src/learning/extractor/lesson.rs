@@ -16,7 +16,7 @@ use super::slices::{Placement, SlicePlan, cut, plan_slices};
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
 use crate::base::random::Random;
-use crate::networks::{Extractor, Gru, Model};
+use crate::networks::{Extractor, Gru, Model, Side};
 
 /// λ stays above zero, because its logarithm is learned; a model whose λ is zero starts from here.
 const SMALLEST_LAMBDA: f64 = 1e-6;
@@ -58,6 +58,12 @@ impl Lesson for ExtractorLesson {
         let mut values = self.start.parameters()?;
         values.push(self.start.card.spec.lambda.max(SMALLEST_LAMBDA).ln() as f32);
         Ok(values)
+    }
+
+    /// Both networks and the logarithm of λ.
+    fn parts(&self) -> Vec<usize> {
+        let count = self.start.card.spec.shape().map_or(0, |shape| shape.parameter_count());
+        vec![count, count, 1]
     }
 
     fn device(&self) -> &Device {
@@ -124,7 +130,7 @@ impl Epoch for Slices<'_> {
         self.plans.len().div_ceil(self.lesson.params.batch_size)
     }
 
-    fn loss(&self, ctx: &JobContext, step: usize, parameters: &Tensor) -> candle_core::Result<Tensor> {
+    fn loss(&self, ctx: &JobContext, step: usize, parameters: &[Tensor]) -> candle_core::Result<Tensor> {
         let ExtractorLesson { start, params, training, device, .. } = self.lesson;
         let (kind, slices) = (start.card.spec.features, &params.slices);
         let range = step * params.batch_size..((step + 1) * params.batch_size).min(self.plans.len());
@@ -145,17 +151,13 @@ impl Epoch for Slices<'_> {
         }
         let batch = SliceBatch { score_s, performance_s, truths };
         let shape = start.card.spec.shape().map_err(candle_core::Error::wrap)?;
-        let count = shape.parameter_count();
-        let encode = |values: Vec<f32>, frames: usize, first: usize| {
+        let encode = |values: Vec<f32>, frames: usize, side: Side| {
             let input = Tensor::from_vec(values, (batch.truths.len(), frames, shape.input), device)?;
-            Gru::new(shape, parameters.narrow(0, first, count)?).encode(ctx, &input)
+            Gru::new(shape, parameters[side as usize].clone()).encode(ctx, &input)
         };
-        let score = encode(score, batch.score_s.len(), 0)?;
-        let performance = encode(performance, batch.performance_s.len(), count)?;
-        let mut log_lambda = parameters.narrow(0, 2 * count, 1)?;
-        if !params.learns_lambda {
-            log_lambda = log_lambda.detach();
-        }
+        let score = encode(score, batch.score_s.len(), Side::Score)?;
+        let performance = encode(performance, batch.performance_s.len(), Side::Performance)?;
+        let log_lambda = if params.learns_lambda { parameters[2].clone() } else { parameters[2].detach() };
         extractor_loss(ctx, self.lesson.method, batch, &score, &performance, &log_lambda.exp()?)
     }
 }

@@ -44,7 +44,7 @@ impl Convolution {
 }
 
 /// Number of weights and biases.
-pub(super) fn parameter_count() -> usize {
+pub(crate) fn parameter_count() -> usize {
     LAYERS.iter().map(|layer| layer.parameter_count()).sum()
 }
 

@@ -21,6 +21,7 @@ use crate::base::random::Random;
 
 pub use kernel::CONTEXT;
 pub(super) use kernel::layout;
+pub(crate) use kernel::parameter_count;
 pub use levels::{CHANNELS, Levels, NETWORK_HOP};
 pub(crate) use op::logits;
 

@@ -1,11 +1,12 @@
-//! The ear as one operation of Candle's, with its own backward pass.
+//! The ear as one operation of Candle's.
 
-use candle_core::{CpuStorage, CustomOp2, DType, Layout, Shape, Tensor, bail};
+use candle_core::{Shape, Tensor, bail};
 use rayon::prelude::*;
 
 use super::kernel::{self, Activations, CONTEXT, Convolution, LAYERS};
 use super::levels::CHANNELS;
-use crate::networks::ops::{Element, Kept, values, with_values};
+use crate::base::error::{Error, Result};
+use crate::networks::ops::{Dims, Element, Kernel, apply};
 
 /// Sequences that one thread takes at a time. Fixed, so that sums over tasks do not depend on the number of threads.
 const SEQUENCES_PER_TASK: usize = 16;
@@ -21,43 +22,50 @@ pub(crate) fn logits(inputs: &Tensor, parameters: &Tensor) -> candle_core::Resul
     if !inputs.device().is_cpu() {
         return fallback(inputs, parameters);
     }
-    let op = EarOp { learns: parameters.track_op(), activations: Kept::default() };
-    inputs.contiguous()?.apply_op2(&parameters.contiguous()?, op)
+    apply(EarKernel, inputs, parameters)
 }
 
 /// The same network made of Candle's operations: for graphics cards, and to check the kernel.
 fn fallback(inputs: &Tensor, parameters: &Tensor) -> candle_core::Result<Tensor> {
-    let mut values = inputs.transpose(1, 2)?.contiguous()?;
+    let (sequences, _, _) = inputs.dims3()?;
+    let mut values = inputs.clone();
     for (index, layer) in LAYERS.into_iter().enumerate() {
-        let range = Convolution::range(index);
-        let count = layer.width() * layer.outputs;
-        let kernel = parameters.narrow(0, range.start, count)?.reshape((layer.taps, layer.inputs, layer.outputs))?;
-        let biases = parameters.narrow(0, range.start + count, layer.outputs)?.reshape((1, layer.outputs, 1))?;
-        values = values.conv1d(&kernel.permute((2, 1, 0))?.contiguous()?, 0, 1, 1, 1)?.broadcast_add(&biases)?;
+        let (range, count) = (Convolution::range(index), layer.width() * layer.outputs);
+        let weights = parameters.narrow(0, range.start, count)?.reshape((layer.width(), layer.outputs))?;
+        let biases = parameters.narrow(0, range.start + count, layer.outputs)?;
+        let frames = (values.dim(1)? + 1).saturating_sub(layer.taps);
+        let taps: candle_core::Result<Vec<Tensor>> = (0..layer.taps).map(|tap| values.narrow(1, tap, frames)).collect();
+        let rows = Tensor::cat(&taps?, 2)?.reshape((sequences * frames, layer.width()))?;
+        values = rows.matmul(&weights)?.broadcast_add(&biases)?.reshape((sequences, frames, layer.outputs))?;
         if index + 1 < LAYERS.len() {
             values = values.relu()?;
         }
     }
-    values.squeeze(1)
+    values.squeeze(2)
 }
 
-struct EarOp {
-    /// Whether there will be a backward pass.
-    learns: bool,
-    /// Of every sequence, left by the forward pass.
-    activations: Kept,
-}
+struct EarKernel;
 
-impl EarOp {
+impl Kernel for EarKernel {
+    /// Of every sequence.
+    type Trace<F: Element> = Vec<Activations<F>>;
+    const NAME: &'static str = "ear";
+
     fn forward<F: Element>(
         &self,
         inputs: &[F],
-        dims: (usize, usize, usize),
+        dims: Dims,
         parameters: &[F],
-    ) -> candle_core::Result<Vec<F>> {
+        learns: bool,
+    ) -> Result<(Vec<F>, Option<Vec<Activations<F>>>)> {
         let (sequences, frames, channels) = dims;
         if channels != CHANNELS || frames <= 2 * CONTEXT || parameters.len() != kernel::parameter_count() {
-            bail!("inputs of {dims:?} and {} weights do not fit the ear", parameters.len());
+            let given = format!("{dims:?} with {} weights", parameters.len());
+            return Err(Error::invalid(
+                "input of the ear",
+                given,
+                format!("{CHANNELS} values per frame, and its weights"),
+            ));
         }
         let of_one = |inputs: &[F]| kernel::forward(parameters, inputs);
         // A few sequences stay on this thread: it may hold a lock that other threads wait for.
@@ -67,96 +75,43 @@ impl EarOp {
             inputs.par_chunks_exact(frames * channels).with_min_len(SEQUENCES_PER_TASK).map(of_one).collect()
         };
         let logits = all.iter().flat_map(|activations| &activations[LAYERS.len() - 1]).copied().collect();
-        if self.learns {
-            self.activations.put(all);
-        }
-        Ok(logits)
+        Ok((logits, learns.then_some(all)))
     }
 
     fn backward<F: Element>(
         &self,
-        inputs: &Tensor,
-        parameters: &Tensor,
-        gradient: &Tensor,
-    ) -> candle_core::Result<Tensor> {
-        let dims = inputs.dims3()?;
-        let (input_length, logit_length) = (dims.1 * dims.2, dims.1 - 2 * CONTEXT);
-        let gradient = with_values::<F, _>(inputs, |inputs| {
-            with_values::<F, _>(parameters, |weights| {
-                with_values::<F, _>(&gradient.contiguous()?, |gradient| {
-                    let activations: Vec<Activations<F>> = match self.activations.take() {
-                        Some(activations) => activations,
-                        // A second backward pass through the same graph: the first took them.
-                        None => inputs.chunks_exact(input_length).map(|i| kernel::forward(weights, i)).collect(),
-                    };
-                    let parts: Vec<Vec<F>> = activations
-                        .par_chunks(SEQUENCES_PER_TASK)
-                        .zip(inputs.par_chunks(SEQUENCES_PER_TASK * input_length))
-                        .zip(gradient.par_chunks(SEQUENCES_PER_TASK * logit_length))
-                        .map(|((activations, inputs), flows)| {
-                            let mut sum = vec![F::ZERO; weights.len()];
-                            let sequences = inputs.chunks_exact(input_length).zip(flows.chunks_exact(logit_length));
-                            for (activations, (inputs, flow)) in activations.iter().zip(sequences) {
-                                if flow.iter().any(|&flow| flow != F::ZERO) {
-                                    kernel::backward(weights, inputs, activations, flow, &mut sum);
-                                }
-                            }
-                            sum
-                        })
-                        .collect();
-                    let mut sum = vec![F::ZERO; weights.len()];
-                    for part in &parts {
-                        sum.iter_mut().zip(part).for_each(|(sum, &value)| *sum += value);
+        inputs: &[F],
+        (_, frames, channels): Dims,
+        parameters: &[F],
+        activations: Vec<Activations<F>>,
+        gradient: &[F],
+        _: bool,
+    ) -> Result<(Option<Vec<F>>, Vec<F>)> {
+        let (input_length, logit_length) = (frames * channels, frames - 2 * CONTEXT);
+        let parts: Vec<Vec<F>> = activations
+            .par_chunks(SEQUENCES_PER_TASK)
+            .zip(inputs.par_chunks(SEQUENCES_PER_TASK * input_length))
+            .zip(gradient.par_chunks(SEQUENCES_PER_TASK * logit_length))
+            .map(|((activations, inputs), flows)| {
+                let mut sum = vec![F::ZERO; parameters.len()];
+                let sequences = inputs.chunks_exact(input_length).zip(flows.chunks_exact(logit_length));
+                for (activations, (inputs, flow)) in activations.iter().zip(sequences) {
+                    if flow.iter().any(|&flow| flow != F::ZERO) {
+                        kernel::backward(parameters, inputs, activations, flow, &mut sum);
                     }
-                    Ok(sum)
-                })
+                }
+                sum
             })
-        })?;
-        Tensor::from_vec(gradient, parameters.shape(), parameters.device())
-    }
-}
-
-impl CustomOp2 for EarOp {
-    fn name(&self) -> &'static str {
-        "ear"
+            .collect();
+        let mut sum = vec![F::ZERO; parameters.len()];
+        for part in &parts {
+            sum.iter_mut().zip(part).for_each(|(sum, &value)| *sum += value);
+        }
+        Ok((None, sum))
     }
 
-    fn cpu_fwd(
-        &self,
-        inputs: &CpuStorage,
-        input_layout: &Layout,
-        parameters: &CpuStorage,
-        parameter_layout: &Layout,
-    ) -> candle_core::Result<(CpuStorage, Shape)> {
-        let dims = input_layout.shape().dims3()?;
-        let logits = match inputs {
-            CpuStorage::F32(_) => CpuStorage::F32(self.forward(
-                values(inputs, input_layout)?,
-                dims,
-                values(parameters, parameter_layout)?,
-            )?),
-            CpuStorage::F64(_) => CpuStorage::F64(self.forward(
-                values(inputs, input_layout)?,
-                dims,
-                values(parameters, parameter_layout)?,
-            )?),
-            _ => bail!("the ear computes in f32 or f64 only"),
-        };
-        Ok((logits, Shape::from((dims.0, dims.1 - 2 * CONTEXT))))
-    }
-
-    fn bwd(
-        &self,
-        inputs: &Tensor,
-        parameters: &Tensor,
-        _logits: &Tensor,
-        gradient: &Tensor,
-    ) -> candle_core::Result<(Option<Tensor>, Option<Tensor>)> {
-        let gradient = match inputs.dtype() {
-            DType::F64 => self.backward::<f64>(inputs, parameters, gradient)?,
-            _ => self.backward::<f32>(inputs, parameters, gradient)?,
-        };
-        Ok((None, Some(gradient)))
+    fn output(&self, (sequences, frames, _): Dims) -> Shape {
+        Shape::from((sequences, frames - 2 * CONTEXT))
     }
 }
 

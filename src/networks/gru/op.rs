@@ -1,10 +1,11 @@
-//! The network as one operation of Candle's, with its own backward pass.
+//! The network as one operation of Candle's.
 
-use candle_core::{CpuStorage, CustomOp2, DType, Layout, Shape, Tensor, bail};
+use candle_core::{Shape, Tensor};
 
 use super::{Batch, GruRef, GruShape, InputGradient, Trace, backward, encode, encode_recording, fallback};
+use crate::base::error::Result;
 use crate::base::job::JobContext;
-use crate::networks::ops::{Element, Kept, values, with_values};
+use crate::networks::ops::{Dims, Element, Kernel, apply};
 
 /// The features of `input` (sequences x frames x values), of length one in each frame.
 ///
@@ -19,120 +20,57 @@ pub(crate) fn encode_tensor(
     if !input.device().is_cpu() {
         return fallback::encode(shape, input, parameters);
     }
-    let (input, parameters) = (input.contiguous()?, parameters.contiguous()?);
-    let learns = input.track_op() || parameters.track_op();
-    input.apply_op2(&parameters, GruOp { ctx: ctx.quiet(), shape, learns, trace: Kept::default() })
+    apply(GruKernel { ctx: ctx.quiet(), shape }, input, parameters)
 }
 
-/// The network as one node of the graph.
-struct GruOp {
+struct GruKernel {
     ctx: JobContext,
     shape: GruShape,
-    /// Whether there will be a backward pass.
-    learns: bool,
-    /// Left by the forward pass, taken by the backward pass.
-    trace: Kept,
 }
 
-impl GruOp {
+impl Kernel for GruKernel {
+    type Trace<F: Element> = Trace<F>;
+    const NAME: &'static str = "bidirectional-gru";
+
     fn forward<F: Element>(
         &self,
-        input: &[F],
-        dims: (usize, usize, usize),
+        values: &[F],
+        (sequences, frames, dim): Dims,
         parameters: &[F],
-    ) -> candle_core::Result<Vec<F>> {
-        let wrap = candle_core::Error::wrap;
-        let (sequences, frames, dim) = dims;
-        let batch = Batch { values: input, sequences, frames, dim };
-        let gru = GruRef::new(self.shape, parameters).map_err(wrap)?;
-        if !self.learns {
-            return encode(&self.ctx, gru, &batch).map_err(wrap);
+        learns: bool,
+    ) -> Result<(Vec<F>, Option<Trace<F>>)> {
+        let batch = Batch { values, sequences, frames, dim };
+        let gru = GruRef::new(self.shape, parameters)?;
+        if learns {
+            let (output, trace) = encode_recording(&self.ctx, gru, &batch)?;
+            return Ok((output, Some(trace)));
         }
-        let (output, trace) = encode_recording(&self.ctx, gru, &batch).map_err(wrap)?;
-        self.trace.put(trace);
-        Ok(output)
+        Ok((encode(&self.ctx, gru, &batch)?, None))
     }
 
     fn backward<F: Element>(
         &self,
-        input: &Tensor,
-        parameters: &Tensor,
-        gradient: &Tensor,
-    ) -> candle_core::Result<(Option<Tensor>, Option<Tensor>)> {
-        let dims = input.dims3()?;
-        let (sequences, frames, dim) = dims;
-        let wanted = if input.track_op() { InputGradient::Wanted } else { InputGradient::Skipped };
-        let gradients = with_values::<F, _>(input, |values| {
-            with_values::<F, _>(parameters, |weights| {
-                with_values::<F, _>(&gradient.contiguous()?, |gradient| {
-                    let trace = match self.trace.take::<Trace<F>>() {
-                        Some(trace) => trace,
-                        // A second backward pass through the same graph: the first took the trace.
-                        None => {
-                            self.forward(values, dims, weights)?;
-                            match self.trace.take() {
-                                Some(trace) => trace,
-                                None => bail!("the forward pass of the network left no trace"),
-                            }
-                        }
-                    };
-                    let batch = Batch { values, sequences, frames, dim };
-                    let gru = GruRef::new(self.shape, weights).map_err(candle_core::Error::wrap)?;
-                    backward(gru, &batch, trace, gradient, wanted).map_err(candle_core::Error::wrap)
-                })
-            })
-        })?;
-        let for_input = gradients.input.map(|g| Tensor::from_vec(g, input.shape(), input.device())).transpose()?;
-        Ok((for_input, Some(Tensor::from_vec(gradients.parameters, parameters.shape(), parameters.device())?)))
-    }
-}
-
-impl CustomOp2 for GruOp {
-    fn name(&self) -> &'static str {
-        "bidirectional-gru"
+        values: &[F],
+        (sequences, frames, dim): Dims,
+        parameters: &[F],
+        trace: Trace<F>,
+        gradient: &[F],
+        for_input: bool,
+    ) -> Result<(Option<Vec<F>>, Vec<F>)> {
+        let batch = Batch { values, sequences, frames, dim };
+        let wanted = if for_input { InputGradient::Wanted } else { InputGradient::Skipped };
+        let gradients = backward(GruRef::new(self.shape, parameters)?, &batch, trace, gradient, wanted)?;
+        Ok((gradients.input, gradients.parameters))
     }
 
-    fn cpu_fwd(
-        &self,
-        input: &CpuStorage,
-        input_layout: &Layout,
-        parameters: &CpuStorage,
-        parameter_layout: &Layout,
-    ) -> candle_core::Result<(CpuStorage, Shape)> {
-        let dims = input_layout.shape().dims3()?;
-        let output = match input {
-            CpuStorage::F32(_) => CpuStorage::F32(self.forward(
-                values(input, input_layout)?,
-                dims,
-                values(parameters, parameter_layout)?,
-            )?),
-            CpuStorage::F64(_) => CpuStorage::F64(self.forward(
-                values(input, input_layout)?,
-                dims,
-                values(parameters, parameter_layout)?,
-            )?),
-            _ => bail!("the network computes in f32 or f64 only"),
-        };
-        Ok((output, Shape::from((dims.0, dims.1, self.shape.output()))))
-    }
-
-    fn bwd(
-        &self,
-        input: &Tensor,
-        parameters: &Tensor,
-        _output: &Tensor,
-        gradient: &Tensor,
-    ) -> candle_core::Result<(Option<Tensor>, Option<Tensor>)> {
-        match input.dtype() {
-            DType::F64 => self.backward::<f64>(input, parameters, gradient),
-            _ => self.backward::<f32>(input, parameters, gradient),
-        }
+    fn output(&self, (sequences, frames, _): Dims) -> Shape {
+        Shape::from((sequences, frames, self.shape.output()))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use candle_core::{Device, Var};
+    use candle_core::{DType, Device, Var};
 
     use super::*;
 

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use agogic::app::picture::{PictureArea, PictureFormat, PictureOptions};
-use agogic::app::playback::OutputDevice;
-use agogic::app::tuning::Start;
-use agogic::app::{Afterwards, Command, Dialog, PaneKind, Preferences, Severity, SideTab};
-use agogic::networks::{Device, open_model};
+use agogic::training::{Device, open_model};
+use agogic::window::picture::{PictureArea, PictureFormat, PictureOptions};
+use agogic::window::playback::OutputDevice;
+use agogic::window::tuning::Start;
+use agogic::window::{Afterwards, Command, Dialog, PaneKind, Preferences, Severity, SideTab};
 use eframe::egui::accesskit::Role as AccessRole;
 use eframe::egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable;
@@ -30,10 +30,11 @@ fn a_picture_is_written_as_the_dialog_says() {
     let pixels = options.size.map(|side| side * options.detail);
     std::fs::write(&options.path, "something").unwrap();
     bench.apply(Command::Show(Dialog::Picture(options.clone())));
-    bench.wait("looking for the file", |state| state.would_replace.as_ref() == Some(&options.path));
-    bench.harness.get_by_label("picture.png exists and will be replaced.");
     bench.harness.get_by_label(&format!("{} × {} pixels", pixels[0], pixels[1]));
     bench.harness.get_by_label("Save").click();
+    bench.wait("the question", |state| matches!(state.dialog, Some(Dialog::Replace(_))));
+    bench.harness.get_by_label("Replace picture.png?");
+    bench.harness.get_by_label("Replace").click();
     bench.wait("writing", |state| state.notices.iter().any(|notice| notice.text.starts_with("Wrote")));
     let file = std::fs::File::open(&options.path).unwrap();
     let info = png::Decoder::new(std::io::BufReader::new(file)).read_info().unwrap().info().size();
@@ -140,7 +141,7 @@ fn sound_goes_to_the_device_that_was_chosen_and_its_absence_is_told_once() {
     again.wait_until_aligned();
     let told = |bench: &Bench| {
         bench.read(|state| {
-            let about = |notice: &&agogic::app::Notice| notice.text.contains("Headphones is not connected");
+            let about = |notice: &&agogic::window::Notice| notice.text.contains("Headphones is not connected");
             state.notices.iter().filter(about).filter(|notice| notice.severity == Severity::Warning).count()
         })
     };

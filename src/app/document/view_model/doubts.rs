@@ -2,8 +2,9 @@
 
 use super::piece::Piece;
 use super::solution::Reference;
-use crate::align::result::Alignment;
+use crate::align::result::{Alignment, TempoPoint};
 use crate::base::percent::percent;
+use crate::base::time::SAME_MOMENT_S;
 
 /// Below this confidence a note is doubtful.
 const DOUBTFUL_CONFIDENCE: f64 = 0.5;
@@ -36,11 +37,18 @@ pub fn doubts(piece: &Piece, alignment: &Alignment, reference: Option<&Reference
         Some(reference) => wrong_onsets(piece, alignment, reference),
         None => unsupported_notes(alignment),
     };
+    let fixed = fixed_s(alignment);
     if reference.is_none() {
-        found.extend(tempo_jumps(alignment));
+        found.extend(tempo_jumps(&alignment.tempo, &fixed));
     }
     found.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
-    merged(found)
+    merged(found, &fixed)
+}
+
+/// Where the user has fixed something, in seconds of the recording.
+fn fixed_s(alignment: &Alignment) -> Vec<f64> {
+    let anchors = alignment.settings.anchors.iter().map(|anchor| anchor.performance_s);
+    anchors.chain(alignment.settings.fixed_notes.iter().map(|fixed| fixed.performance_s)).collect()
 }
 
 fn wrong_onsets(piece: &Piece, alignment: &Alignment, reference: &Reference) -> Vec<Doubt> {
@@ -73,8 +81,8 @@ fn unsupported_notes(alignment: &Alignment) -> Vec<Doubt> {
         .collect()
 }
 
-fn tempo_jumps(alignment: &Alignment) -> Vec<Doubt> {
-    let tempo = &alignment.tempo;
+/// Beats that are much faster or slower than those around, but for those that end at what the user has fixed.
+fn tempo_jumps(tempo: &[TempoPoint], fixed_s: &[f64]) -> Vec<Doubt> {
     let mut found = Vec::new();
     for (index, point) in tempo.iter().enumerate() {
         let (from, to) = (index.saturating_sub(AROUND), (index + AROUND + 1).min(tempo.len()));
@@ -86,7 +94,12 @@ fn tempo_jumps(alignment: &Alignment) -> Vec<Doubt> {
         let usual = around[around.len() / 2];
         let ratio = point.beats_per_minute / usual;
         // The first and last beat often wait for the music: no news.
-        if index > 0 && index + 1 < tempo.len() && !(1.0 / TEMPO_FACTOR..=TEMPO_FACTOR).contains(&ratio) {
+        if index == 0 || index + 1 == tempo.len() {
+            continue;
+        }
+        let beat = point.performance_s - SAME_MOMENT_S..=tempo[index + 1].performance_s + SAME_MOMENT_S;
+        let corrected = fixed_s.iter().any(|time_s| beat.contains(time_s));
+        if !corrected && !(1.0 / TEMPO_FACTOR..=TEMPO_FACTOR).contains(&ratio) {
             let word = if ratio > 1.0 { "faster" } else { "slower" };
             let times = ratio.max(1.0 / ratio);
             found.push(Doubt {
@@ -100,11 +113,15 @@ fn tempo_jumps(alignment: &Alignment) -> Vec<Doubt> {
     found
 }
 
-/// Joins neighbours; the worst of them gives the reason.
-fn merged(sorted: Vec<Doubt>) -> Vec<Doubt> {
+/// Joins neighbours, unless something fixed lies between them; the worst of them gives the reason.
+fn merged(sorted: Vec<Doubt>, fixed_s: &[f64]) -> Vec<Doubt> {
     let mut places: Vec<Doubt> = Vec::new();
     for doubt in sorted {
-        match places.last_mut().filter(|last| doubt.start_s - last.end_s < SAME_PLACE_S) {
+        let near = |last: &&mut Doubt| {
+            let between = last.end_s..=doubt.start_s;
+            doubt.start_s - last.end_s < SAME_PLACE_S && !fixed_s.iter().any(|time_s| between.contains(time_s))
+        };
+        match places.last_mut().filter(near) {
             Some(last) => {
                 last.end_s = last.end_s.max(doubt.end_s);
                 if doubt.severity > last.severity {
@@ -123,6 +140,23 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_sudden_tempo_is_doubtful_unless_the_beat_ends_at_what_was_fixed() {
+        let mut performance_s = 0.0;
+        let beats = (0..20).map(|beat| {
+            let length_s = if beat == 10 { 1.0 } else { 0.5 };
+            performance_s += length_s;
+            let beats_per_minute = 60.0 / length_s;
+            TempoPoint { score_beat: f64::from(beat), performance_s: performance_s - length_s, beats_per_minute }
+        });
+        let tempo: Vec<TempoPoint> = beats.collect();
+        assert_eq!(tempo_jumps(&tempo, &[]).len(), 1);
+        assert_eq!(tempo_jumps(&tempo, &[4.0]).len(), 1, "that is elsewhere");
+        for fixed_s in [5.0, 5.5, 6.0] {
+            assert!(tempo_jumps(&tempo, &[fixed_s]).is_empty(), "{fixed_s}");
+        }
+    }
+
+    #[test]
     fn neighbours_are_one_place_and_the_worst_gives_the_reason() {
         let doubt = |start_s: f64, severity: f64| Doubt {
             start_s,
@@ -130,7 +164,9 @@ mod tests {
             reason: format!("{severity}"),
             severity,
         };
-        let places = merged(vec![doubt(1.0, 0.2), doubt(1.9, 0.7), doubt(2.5, 0.1), doubt(9.0, 0.3)]);
+        let doubts = vec![doubt(1.0, 0.2), doubt(1.9, 0.7), doubt(2.5, 0.1), doubt(9.0, 0.3)];
+        assert_eq!(merged(doubts.clone(), &[2.3]).len(), 3, "what is fixed is in none of them");
+        let places = merged(doubts, &[]);
         assert_eq!(places.len(), 2);
         assert_eq!((places[0].start_s, places[0].end_s, places[0].reason.as_str()), (1.0, 2.6, "0.7"));
     }

@@ -104,7 +104,7 @@ mod tests {
     fn beats() -> Vec<PlacedBeat> {
         let mut time = 0.0;
         let beat = |index: u32| {
-            time += if (index / 40) % 2 == 0 { 0.1 } else { 1.0 };
+            time += if (index / 40).is_multiple_of(2) { 0.1 } else { 1.0 };
             PlacedBeat { performance_s: time, bar: index / 4 + 1, beat: index % 4 + 1 }
         };
         (0..1600).map(beat).collect()

@@ -61,6 +61,8 @@ pub fn leave_out_controls(ctx: &egui::Context) {
 pub enum Grip {
     /// Onsets can be dragged.
     Onsets,
+    /// Onsets can be dragged, and single notes while Alt is held, which the pane itself sees to.
+    Notes,
     /// Nothing can.
     Nothing,
 }
@@ -131,7 +133,8 @@ impl Canvas {
     }
 
     fn point_and_drag(&self, ui: &Ui, state: &AppState, grip: Grip, commands: &mut Vec<Command>) {
-        let near = |at: Pos2| self.onset_near(state, at).filter(|_| grip == Grip::Onsets);
+        let single_notes = grip == Grip::Notes && ui.input(|input| input.modifiers.alt);
+        let near = |at: Pos2| self.onset_near(state, at).filter(|_| grip != Grip::Nothing && !single_notes);
         if let Some(hovered) = self.pointer.filter(|_| !state.is_dragging()).and_then(near) {
             ui.ctx().set_cursor_icon(CursorIcon::ResizeHorizontal);
             let x = self.x(hovered.performance_s);
@@ -151,7 +154,7 @@ impl Canvas {
             {
                 commands.push(Command::Drag(Anchor { performance_s: self.time(pointer.x), ..held }));
             }
-        } else if self.response.dragged() {
+        } else if self.response.dragged() && !single_notes {
             let moved = self.response.drag_delta().x;
             if moved != 0.0 {
                 commands.push(Command::SetView(self.view.panned(-self.seconds(moved))));

@@ -1,13 +1,13 @@
 //! Dialogs of our own, one at a time, above everything else.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use eframe::egui::{self, Button, Response, RichText, TextEdit, Ui, vec2};
 
 use super::{about, export_window, open_dialog, picture_dialog, relink_dialog, shortcuts};
 use crate::app::command::Command;
 use crate::app::document::source::file_name;
-use crate::app::state::{Afterwards, AppState, Dialog, Severity};
+use crate::app::state::{Afterwards, AppState, Dialog, Severity, Writing};
 use crate::app::system_dialog::Question;
 use crate::app::ui::theme::Palette;
 
@@ -28,6 +28,7 @@ pub fn dialogs_ui(ctx: &egui::Context, state: &AppState, commands: &mut Vec<Comm
         Dialog::Shortcuts => shortcuts::shortcuts_ui(ui, commands),
         Dialog::About => about::about_ui(ui, commands),
         Dialog::Unsaved(afterwards) => unsaved_ui(ui, afterwards, commands),
+        Dialog::Replace(writing) => replace_ui(ui, writing, commands),
     });
     if modal.backdrop_response.clicked() {
         commands.push(Command::CloseDialog);
@@ -39,23 +40,6 @@ pub fn main_button(ui: &mut Ui, text: &str, enabled: bool) -> bool {
     let palette = Palette::of(ui);
     let text = RichText::new(text).color(palette.on_accent);
     ui.add_enabled(enabled, Button::new(text).fill(palette.accent)).clicked()
-}
-
-/// Says that a file will be replaced. Its line is there also when there is nothing to say: what is below must not move under
-/// the pointer.
-pub fn replacing_ui(ui: &mut Ui, state: &AppState, target: &Path) {
-    let replaces = state.would_replace.as_deref() == Some(target);
-    let text = if replaces { format!("{} exists and will be replaced.", file_name(target)) } else { String::new() };
-    line_ui(ui, &text);
-}
-
-/// A line of words that takes its room also when it is empty.
-fn line_ui(ui: &mut Ui, text: &str) {
-    let size = vec2(ui.available_width(), 20.0);
-    ui.allocate_ui_with_layout(size, egui::Layout::left_to_right(egui::Align::Center), |ui| {
-        ui.set_min_size(size);
-        ui.add(egui::Label::new(text).truncate());
-    });
 }
 
 /// The last error, where a dialog has come back because of it: two lines, also when there is none.
@@ -109,8 +93,26 @@ fn save_ui(ui: &mut Ui, path: &str, commands: &mut Vec<Command>) {
             commands.push(Command::SaveSessionAs(PathBuf::from(typed.trim())));
         }
         if ui.button("Browse…").clicked() {
-            commands.push(Command::CloseDialog);
             commands.push(Command::Ask(Question::SaveSession(PathBuf::from(typed.trim()))));
+        }
+        if ui.button("Cancel").clicked() {
+            commands.push(Command::CloseDialog);
+        }
+    });
+}
+
+fn replace_ui(ui: &mut Ui, writing: &Writing, commands: &mut Vec<Command>) {
+    ui.set_width(420.0);
+    ui.heading(format!("Replace {}?", file_name(writing.path())));
+    let folder = writing.path().parent().unwrap_or(writing.path());
+    ui.label(format!("There is a file of this name in {}. What it holds would be lost.", folder.display()));
+    ui.add_space(8.0);
+    ui.horizontal(|ui| {
+        if main_button(ui, "Replace", true) {
+            commands.push(Command::Replace(writing.clone()));
+        }
+        if ui.button("Choose another name").clicked() {
+            commands.push(Command::Show(writing.dialog()));
         }
         if ui.button("Cancel").clicked() {
             commands.push(Command::CloseDialog);

@@ -6,7 +6,7 @@ use eframe::egui::{
     self, Align2, Color32, FontFamily, FontId, Response, Role, ScrollArea, Sense, Ui, WidgetInfo, pos2, vec2,
 };
 
-use super::dialogs::{main_button, path_field, replacing_ui};
+use super::dialogs::{main_button, path_field};
 use crate::app::command::Command;
 use crate::app::state::{AppState, Dialog};
 use crate::app::system_dialog::Question;
@@ -33,7 +33,7 @@ pub(super) fn export_ui(ui: &mut Ui, state: &AppState, format: Format, path: &st
         commands.push(Command::Show(Dialog::Export { format, path: path.clone() }));
     }
     let target = PathBuf::from(path.trim());
-    replacing_ui(ui, state, &target);
+    ui.add_space(8.0);
     ui.horizontal(|ui| {
         let ready = !path.trim().is_empty() && state.solution().is_some();
         let entered = ui.input(|input| input.key_pressed(egui::Key::Enter));

@@ -11,6 +11,7 @@ mod export_window;
 mod heights;
 mod icons;
 mod menu;
+mod note_grip;
 mod notices;
 mod onset_tag;
 mod open_dialog;

@@ -11,7 +11,7 @@ const WIDTH: f32 = 420.0;
 /// Draws the cards in the lower right corner of the panes.
 pub fn notices_ui(ctx: &egui::Context, state: &AppState, commands: &mut Vec<Command>) {
     let work = state.work.as_ref().filter(|work| !work.brief);
-    if work.is_none() && state.notices.is_empty() && state.left_behind.is_none() {
+    if work.is_none() && state.notices.is_empty() && state.left_behind.is_empty() {
         return;
     }
     egui::Area::new(egui::Id::unique("notices"))
@@ -47,9 +47,14 @@ pub fn notices_ui(ctx: &egui::Context, state: &AppState, commands: &mut Vec<Comm
                     });
                 });
             }
-            if state.left_behind.is_some() {
+            // While something is being opened it is not clear what "it" would be.
+            if !state.left_behind.is_empty() && work.is_none() {
                 card(ui, Palette::of(ui).reference, |ui| {
-                    ui.add(egui::Label::new("Agogic did not close properly last time. Unsaved work was kept.").wrap());
+                    let kept = match state.left_behind.len() {
+                        1 => "Unsaved work was kept.".to_owned(),
+                        count => format!("Unsaved work of {count} pieces was kept, the latest first."),
+                    };
+                    ui.add(egui::Label::new(format!("Agogic did not close properly last time. {kept}")).wrap());
                     ui.horizontal(|ui| {
                         if ui.button("Recover it").clicked() {
                             commands.push(Command::Recover);

@@ -1,11 +1,11 @@
 //! The score's notes at their places in the recording: shaded by support, or compared with a reference.
 
-use eframe::egui::{Align2, Color32, Mesh, Rect, Shape, Stroke, StrokeKind, Ui, pos2, vec2};
+use eframe::egui::{Align2, Color32, Mesh, Pos2, Rect, Shape, Stroke, StrokeKind, Ui, pos2, vec2};
 
 use super::canvas::{Canvas, Grip};
 use super::heights::{HeightWords, STEP, height_buttons};
 use super::spectrum::paint_spectrum;
-use super::{clock, pitch_name};
+use super::{clock, note_grip, pitch_name};
 use crate::app::command::Command;
 use crate::app::document::view_model::{Piece, RollSpan, Solution, Support};
 use crate::app::pane_scale::PaneScale;
@@ -24,7 +24,7 @@ const HATCH: f32 = 5.0;
 
 /// Draws the pane.
 pub fn piano_roll_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
-    let canvas = Canvas::new(ui, state, "Notes", Grip::Onsets, commands);
+    let canvas = Canvas::new(ui, state, "Notes", Grip::Notes, commands);
     let Some(document) = &state.document else {
         canvas.hint("The notes of the score will appear here");
         canvas.paint_overlay(state);
@@ -41,7 +41,13 @@ pub fn piano_roll_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>)
         paint_spectrum(ui, &canvas, &heard.spectrum, &y, canvas.palette.wave.gamma_multiply(0.8));
     }
     let hovered = match document.shown() {
-        Some(solution) => paint_notes(&canvas, &rows, solution).map(|span| (solution, span)),
+        Some(solution) => {
+            let at = note_grip::pointer(ui, &canvas);
+            let hovered = paint_notes(&canvas, &rows, solution, at);
+            note_grip::point_and_drag(ui, &canvas, document, hovered, commands);
+            note_grip::paint_marks(&canvas, document, &|pitch| rows.y(pitch)..=rows.y(pitch) + rows.height);
+            hovered.map(|span| (solution, span))
+        }
         None => {
             canvas.hint("Aligning");
             None
@@ -127,7 +133,7 @@ impl Rows {
 }
 
 /// Draws what is visible and gives the note under the pointer. Of notes that fall together at this zoom one is drawn.
-fn paint_notes(canvas: &Canvas, rows: &Rows, solution: &Solution) -> Option<RollSpan> {
+fn paint_notes(canvas: &Canvas, rows: &Rows, solution: &Solution, pointer: Option<Pos2>) -> Option<RollSpan> {
     let gap = (0.12 * rows.height).min(1.5);
     let mut covered = [f32::NEG_INFINITY; 128];
     let mut hovered = None;
@@ -157,7 +163,7 @@ fn paint_notes(canvas: &Canvas, rows: &Rows, solution: &Solution) -> Option<Roll
         } else {
             paint_span(canvas, rect, span.support);
         }
-        if canvas.pointer.is_some_and(|at| rect.expand(1.0).contains(at) && rows.body.contains(at)) {
+        if pointer.is_some_and(|at| rect.expand(1.0).contains(at) && rows.body.contains(at)) {
             hovered = Some(*span);
         }
     }

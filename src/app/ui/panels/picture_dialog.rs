@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use eframe::egui::{self, ComboBox, DragValue, Grid, Ui, vec2};
 
-use super::dialogs::{main_button, path_field, replacing_ui};
+use super::dialogs::{main_button, path_field};
 use super::side::soft;
 use crate::app::command::Command;
 use crate::app::picture::{DETAILS, LEAST_SIDE, MOST_SIDE, PictureArea, PictureFormat, PictureOptions};
@@ -42,7 +42,6 @@ pub(super) fn picture_ui(ui: &mut Ui, state: &AppState, options: &PictureOptions
     if path_field(ui, "File", "/path/to/picture.png", &mut typed).changed() {
         wanted.path = PathBuf::from(typed.trim());
     }
-    replacing_ui(ui, state, &wanted.path);
     if wanted != *options {
         commands.push(Command::Show(Dialog::Picture(wanted.clone())));
     }

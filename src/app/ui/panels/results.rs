@@ -54,13 +54,16 @@ fn confidence_ui(ui: &mut Ui, solution: &Solution) {
         ui.label(RichText::new(percent(confidence)).font(egui::FontId::new(22.0, theme::strong_family())));
         ui.vertical(|ui| {
             ui.spacing_mut().item_spacing.y = 3.0;
-            ui.label(RichText::new("confidence").color(palette.soft_ink));
+            ui.label(RichText::new("mean confidence of the notes").color(palette.soft_ink));
             let colour = if confidence < 0.5 { palette.error } else { palette.accent };
             ui.add(ProgressBar::new(confidence as f32).desired_height(4.0).desired_width(130.0).fill(colour));
         });
     })
     .response
-    .on_hover_text("How well the recording supports the alignment as a whole.");
+    .on_hover_text(
+        "How likely a note is where it was put, to within 50 ms, on average over the notes that the recording holds. What you \
+         have fixed counts as certain.",
+    );
     let notes = solution.alignment.notes.len();
     soft(ui, format!("{notes} notes, about {:.0} quarter notes a minute", solution.median_tempo));
 }

@@ -130,10 +130,15 @@ fn status(state: &AppState) -> String {
     if state.transport.mix.balance > 0.0 && !state.transport.score_ready && state.solution().is_some() {
         return "preparing the score's sound…".to_owned();
     }
-    let anchors = state.settings().anchors.len();
-    match anchors {
-        0 => String::new(),
-        1 => "1 onset fixed".to_owned(),
-        _ => format!("{anchors} onsets fixed"),
-    }
+    let settings = state.settings();
+    let count = |number: usize, what: &str| match number {
+        0 => None,
+        1 => Some(format!("1 {what}")),
+        _ => Some(format!("{number} {what}s")),
+    };
+    let fixed: Vec<String> = [count(settings.anchors.len(), "onset"), count(settings.fixed_notes.len(), "note")]
+        .into_iter()
+        .flatten()
+        .collect();
+    if fixed.is_empty() { String::new() } else { format!("{} fixed", fixed.join(" and ")) }
 }

@@ -5,9 +5,9 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use agogic::base::job::JobContext;
-use agogic::networks::Gru;
-use agogic::networks::gru::{Batch, GruRef, GruShape, InputGradient, backward, encode, encode_recording};
+use agogic::JobContext;
+use agogic::training::Gru;
+use agogic::training::{Batch, GruRef, GruShape, InputGradient, backward, encode, encode_recording};
 
 fn main() {
     let shape = GruShape { input: 128, hidden: 64 };

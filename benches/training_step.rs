@@ -5,10 +5,10 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use agogic::base::job::JobContext;
-use agogic::learning::{Adam, AdamParams, ExtractorMethod, SliceBatch, SliceParams, SliceTruth, extractor_loss};
-use agogic::networks::gru::GruShape;
-use agogic::networks::{Device, Gru};
+use agogic::JobContext;
+use agogic::training::GruShape;
+use agogic::training::{Adam, AdamParams, ExtractorMethod, SliceBatch, SliceParams, SliceTruth, extractor_loss};
+use agogic::training::{Device, Gru};
 use candle_core::{Tensor, Var};
 
 const SLICES: usize = 5;

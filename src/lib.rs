@@ -1,19 +1,65 @@
 //! Agogic aligns a recording of a performance with its score.
+//!
+//! [`align_files`] does it from two files, [`align()`] from a decoded recording and a score; [`realign()`] solves a passage again after a
+//! correction. [`engine`] is the time warping alone, [`training`] teaches the networks. Everything else is private.
 
-pub mod align;
+mod align;
 #[cfg(feature = "gui")]
-pub mod app;
-pub mod audio;
-pub mod base;
-pub mod bench;
-pub mod cli;
-pub mod demo;
-pub mod evaluation;
-pub mod export;
-pub mod features;
-pub mod learning;
-pub mod networks;
-pub mod score;
-pub mod warping;
+mod app;
+mod audio;
+mod base;
+mod bench;
+mod cli;
+mod demo;
+mod evaluation;
+mod export;
+mod features;
+mod learning;
+mod networks;
+mod score;
+mod warping;
 
+pub use align::onsets::OnsetParams;
+pub use align::result::{AlignedNote, Alignment, MediaInfo, ModelId, Provenance, SearchBand, TempoPoint};
+pub use align::settings::{
+    Aligner, Anchor, Ends, FeatureKind, FixedNote, FrameMethod, Method, OnsetMethod, Settings, SlopeLimits,
+};
+pub use align::{
+    AlignedFiles, Listening, Named, StageTime, Stopwatch, align, align_files, align_heard, align_with, can_realign,
+    moved_warp, realign,
+};
+pub use audio::{AudioClip, Decoded, decode, decode_bytes};
 pub use base::error::{Error, Result};
+pub use base::job::{JobContext, Progress};
+pub use cli::main as command_line;
+pub use evaluation::{BeatClock, GroundTruth, Metrics, TimeMap, evaluate, read_ground_truth};
+pub use export::{ExportInput, Exporter, Format, read_alignment};
+pub use score::{Note, Score, ScoreBeat, SynthParams, synthesise, synthesise_mapped};
+
+/// The embedded demo piece: performance, score and ground truth.
+pub mod demo_piece {
+    pub use crate::demo::{files, performance_bytes, score_bytes, truth_bytes};
+}
+
+/// Time warping of any two sequences of feature vectors, and its gradient.
+pub mod engine {
+    pub use crate::warping::gdtw::{NodeGradient, Problem, Solution, SolveOptions, Workspace, gradient, solve};
+    pub use crate::warping::{Signal, Warp};
+}
+
+/// The networks and their training.
+pub mod training {
+    pub use crate::learning::{
+        Adam, AdamParams, Control, EpochRecord, ExtractorMethod, PieceFiles, PieceScores, SliceBatch, SliceParams,
+        SliceTruth, TrainEvent, TrainParams, Trained, TrainingJob, Unimproved, compare_pieces, extractor_loss,
+        run_training,
+    };
+    pub use crate::networks::gru::{Batch, GruRef, GruShape, InputGradient, backward, encode, encode_recording};
+    pub use crate::networks::{Device, DeviceChoice, Gru, Model, ModelCard, ModelKind, open_model};
+}
+
+/// The desktop window, without the system that it runs on: tests drive it.
+#[cfg(feature = "gui")]
+pub mod window {
+    pub use crate::app::*;
+}

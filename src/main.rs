@@ -1,5 +1,5 @@
 //! The `agogic` program: everything is in the library.
 
 fn main() -> std::process::ExitCode {
-    agogic::cli::main()
+    agogic::command_line()
 }

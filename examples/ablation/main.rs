@@ -7,14 +7,14 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use agogic::align::onsets::OnsetParams;
-use agogic::align::settings::Settings;
-use agogic::align::{Listening, Named, Stopwatch, align_with};
-use agogic::base::job::JobContext;
-use agogic::evaluation::{BeatClock, TimeMap, evaluate, read_ground_truth};
-use agogic::networks::Device;
-use agogic::score::Score;
-use agogic::{Error, Result, audio};
+use agogic::JobContext;
+use agogic::OnsetParams;
+use agogic::Score;
+use agogic::Settings;
+use agogic::training::Device;
+use agogic::{BeatClock, TimeMap, evaluate, read_ground_truth};
+use agogic::{Error, Result, decode};
+use agogic::{Listening, Named, Stopwatch, align_with};
 
 fn main() -> ExitCode {
     let manifests: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
@@ -85,7 +85,7 @@ fn read(manifest: &Path) -> Result<Vec<Piece>> {
 fn errors_of(manifest: &Path) -> Result<Vec<Vec<f64>>> {
     let (ctx, settings) = (JobContext::new(), Settings::default());
     let of_piece = |piece: &Piece| {
-        let clip = audio::decode(&ctx, &piece.audio)?.clip;
+        let clip = decode(&ctx, &piece.audio)?.clip;
         let score = Score::read(&piece.score)?;
         let (recording, named) =
             (Named { name: "recording", content: &clip }, Named { name: "score", content: &score });

@@ -1,8 +1,8 @@
 //! A linear embedding, its alignment error, and its training by the gradient through the solver.
 
-use agogic::base::job::JobContext;
-use agogic::warping::Signal;
-use agogic::warping::gdtw::{NodeGradient, Problem, Solution, SolveOptions, Workspace, gradient, solve};
+use agogic::JobContext;
+use agogic::engine::Signal;
+use agogic::engine::{NodeGradient, Problem, Solution, SolveOptions, Workspace, gradient, solve};
 use agogic::{Error, Result};
 
 use crate::route::{DIM, Drive};

@@ -88,6 +88,10 @@ pub enum Command {
     Scroll(f64),
     /// Show everything.
     Fit,
+    /// Draw the waveform so many times as high.
+    ScaleWaveform(f32),
+    /// Draw the notes so many times as high.
+    ScaleNotes(f32),
     /// Change how high the waveform and the notes are drawn.
     SetScale(PaneScale),
     /// Show the curve of the warp, or its difference from the reference.

@@ -6,5 +6,7 @@ mod resample;
 mod wav;
 
 pub use clip::AudioClip;
-pub use decode::{Decoded, SourceInfo, decode, decode_bytes};
+#[cfg(all(test, feature = "gui"))]
+pub(crate) use decode::SourceInfo;
+pub use decode::{Decoded, decode, decode_bytes};
 pub use wav::write_wav;

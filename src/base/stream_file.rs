@@ -71,7 +71,8 @@ fn is_without_reader(_: &io::Error, _: &Path) -> bool {
     false
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use std::io::Read;
     use std::process::Command;

@@ -10,7 +10,7 @@ mod report;
 mod time_map;
 
 pub use discrepancy::{Discrepancy, Sounding, discrepancies};
-pub use metrics::{Metrics, MirEvalMetrics, evaluate};
-pub use read::{Prediction, read_ground_truth, read_prediction};
-pub use report::{Average, OUTLIER_MS, PieceResult, Report};
+pub use metrics::{Metrics, evaluate};
+pub use read::{read_ground_truth, read_prediction};
+pub use report::{PieceResult, Report};
 pub use time_map::{BeatClock, GroundTruth, TimeMap};

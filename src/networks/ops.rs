@@ -35,6 +35,9 @@ fn with_values<F: WithDType, R>(
     }
 }
 
+/// The output of a forward pass, and what it leaves for the backward pass.
+pub(crate) type Passed<F, T> = (Vec<F>, Option<T>);
+
 /// A network with its own fast code for the CPU.
 pub(crate) trait Kernel: Send + Sync + 'static {
     /// What a forward pass leaves for the backward pass.
@@ -50,7 +53,7 @@ pub(crate) trait Kernel: Send + Sync + 'static {
         dims: Dims,
         parameters: &[F],
         learns: bool,
-    ) -> Result<(Vec<F>, Option<Self::Trace<F>>)>;
+    ) -> Result<Passed<F, Self::Trace<F>>>;
 
     /// The gradients with respect to the input, if that is wanted, and to the parameters, given that of the output.
     fn backward<F: Element>(

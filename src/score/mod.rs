@@ -13,11 +13,15 @@ mod track;
 mod types;
 
 pub(crate) use in_tune::play_in_tune;
-pub use meter::{BarPosition, Beat, MeterMap, TimeSignature};
-pub use midi::{LARGEST_MIDI_BYTES, LONGEST_SCORE_S, SHORTEST_NOTE_S};
+pub use meter::{BarPosition, TimeSignature};
 pub use soundfont::{SoundFont, system_soundfonts};
 pub use synth::{SynthParams, synthesise, synthesise_mapped};
-pub use tempo::{DEFAULT_MICROS_PER_BEAT, Division, TempoChange, TempoMap};
+pub use tempo::{Division, TempoChange, TempoMap};
+pub use types::{KeySignature, Note, Score, ScoreBeat};
 #[cfg(test)]
-pub(crate) use test_score::plain_score;
-pub use types::{KeySignature, Note, PedalChange, ProgramChange, Score, ScoreBeat};
+pub(crate) use {
+    meter::MeterMap,
+    midi::{LONGEST_SCORE_S, SHORTEST_NOTE_S},
+    test_score::plain_score,
+    types::{PedalChange, ProgramChange},
+};

@@ -47,7 +47,7 @@ fn a_bad_row_is_reported_the_rest_are_done_and_a_second_run_does_only_the_bad_on
 /// Runs a batch whose results go to the folder of its inputs: all files are as they were, and the sentence names `file`.
 fn assert_refused_beside_the_inputs(manifest_name: &str, manifest: &str, more: &[&str], file: &str) {
     let demo = Demo::new();
-    std::fs::write(demo.path("kept.record.json"), agogic::demo::truth_bytes()).unwrap();
+    std::fs::write(demo.path("kept.record.json"), agogic::demo_piece::truth_bytes()).unwrap();
     let path = demo.file(manifest_name, manifest);
     let contents =
         || names_in(demo.folder.path()).into_iter().map(|name| (std::fs::read(demo.path(&name)).unwrap(), name));

@@ -254,11 +254,11 @@ fn synth_and_features_never_write_over_what_they_read() {
     let score = demo.score.to_str().unwrap();
     let soundfont = demo.file("font.wav", "never opened");
     assert_kept(&soundfont, |output| agogic(["synth", score, "--soundfont", output, "-o", output]));
-    let played = demo.file("score.wav", agogic::demo::score_bytes());
+    let played = demo.file("score.wav", agogic::demo_piece::score_bytes());
     assert_kept(&played, |output| agogic(["synth", output, "-o", output]));
     let soundfont = demo.file("font.csv", "never opened");
     assert_kept(&soundfont, |output| agogic(["features", score, "--soundfont", output, "-o", output]));
-    let recording = demo.file("recording.csv", agogic::demo::performance_bytes());
+    let recording = demo.file("recording.csv", agogic::demo_piece::performance_bytes());
     assert_kept(&recording, |output| agogic(["features", output, "-o", output]));
 }
 

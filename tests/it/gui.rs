@@ -14,10 +14,10 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use agogic::align::settings::{Anchor, FrameMethod, Method, Settings};
-use agogic::app::playback::{SimulatedClock, SimulatedOutput};
-use agogic::app::{AppState, Command, Dialog, Document, PaneKind, Severity, ThemeChoice, Window, WindowOptions};
-use agogic::export::Format;
+use agogic::Format;
+use agogic::window::playback::{SimulatedClock, SimulatedOutput};
+use agogic::window::{AppState, Command, Dialog, Document, PaneKind, Severity, ThemeChoice, Window, WindowOptions};
+use agogic::{Anchor, FrameMethod, Method, Settings};
 use eframe::egui::accesskit::Role;
 use eframe::egui::{self, Key, Modifiers, pos2, vec2};
 use egui_kittest::Harness;
@@ -111,7 +111,7 @@ fn folder() -> tempfile::TempDir {
 
 /// The demo as files.
 fn demo_files(folder: &Path) -> [PathBuf; 3] {
-    agogic::demo::files().map(|(name, bytes)| {
+    agogic::demo_piece::files().map(|(name, bytes)| {
         let path = folder.join(name);
         std::fs::write(&path, bytes).unwrap();
         path
@@ -360,10 +360,10 @@ fn settings_wait_for_the_button_and_panes_and_themes_are_remembered() {
     bench.apply(Command::SetTheme(ThemeChoice::Dark));
     bench.harness.run_ok();
     assert!(bench.harness.query_by_label_contains("Tempo, playhead").is_none());
-    bench.apply(Command::DiscardChanges(agogic::app::Afterwards::Quit));
+    bench.apply(Command::DiscardChanges(agogic::window::Afterwards::Quit));
     let home = bench.folder.join("home");
     bench.close();
-    let remembered = agogic::app::Preferences::read(&home);
+    let remembered = agogic::window::Preferences::read(&home);
     assert_eq!(remembered.theme, ThemeChoice::Dark);
     let again = Bench::new(folder.path(), Vec::new());
     assert!(again.harness.query_by_label_contains("Tempo, playhead").is_none());

@@ -8,7 +8,7 @@ const RATE: usize = 22_050;
 
 /// Rows of the demo's ground truth: score and performance time.
 fn truth_rows() -> Vec<(f64, f64)> {
-    let text = std::str::from_utf8(agogic::demo::truth_bytes()).unwrap();
+    let text = std::str::from_utf8(agogic::demo_piece::truth_bytes()).unwrap();
     let rows = text.lines().skip(1).map(|line| {
         let fields: Vec<f64> = line.split(',').map(|field| field.parse().unwrap()).collect();
         (fields[1], fields[2])
@@ -85,7 +85,7 @@ fn noise_before_and_applause_after_the_music_do_not_mislead() {
 fn the_tempo_written_in_the_score_does_not_matter() {
     let demo = Demo::new();
     for factor in [0.5, 2.0] {
-        let score = demo.file("other-tempo.mid", scale_tempo(agogic::demo::score_bytes(), factor));
+        let score = demo.file("other-tempo.mid", scale_tempo(agogic::demo_piece::score_bytes(), factor));
         let truth = truth_file(&demo, factor, 0.0);
         let run: Run = program()
             .arg("align")

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use agogic::base::job::JobContext;
-use agogic::score::{Score, SynthParams, synthesise};
+use agogic::JobContext;
+use agogic::{Score, SynthParams, synthesise};
 
 use crate::support::{Demo, Run, agogic, midi, names_in, noise, program, write_float_wav};
 
@@ -126,7 +126,7 @@ fn broken_samples_among_good_ones() {
 #[test]
 fn a_recording_that_breaks_off_is_refused_or_aligned_as_far_as_it_goes() {
     let demo = Demo::new();
-    let whole = agogic::demo::performance_bytes();
+    let whole = agogic::demo_piece::performance_bytes();
     let mp3 = fixture("lame.mp3");
     for (name, bytes) in [("cut.ogg", &whole[..whole.len() / 2]), ("cut.mp3", &mp3[..mp3.len() / 2])] {
         let run = align(&demo.file(name, bytes), &demo.score, &[]);
@@ -155,7 +155,7 @@ fn scores_that_are_no_scores() {
     if run.code != Some(0) {
         assert_refused(&run, "chunk.mid");
     }
-    let mut headless = agogic::demo::score_bytes().to_vec();
+    let mut headless = agogic::demo_piece::score_bytes().to_vec();
     headless[4..8].copy_from_slice(&u32::MAX.to_be_bytes());
     bad_score(&demo, &demo.file("header.mid", headless));
 }

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use agogic::audio::{AudioClip, decode_bytes};
-use agogic::base::job::JobContext;
+use agogic::JobContext;
+use agogic::{AudioClip, decode_bytes};
 use midly::num::{u4, u7, u15, u24, u28};
 use midly::{Format, Header, MetaMessage, MidiMessage, Smf, Timing, TrackEvent, TrackEventKind};
 use tempfile::TempDir;
@@ -67,7 +67,7 @@ pub struct Demo {
 impl Demo {
     pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let [audio, score, truth] = agogic::demo::files().map(|(name, bytes)| {
+        let [audio, score, truth] = agogic::demo_piece::files().map(|(name, bytes)| {
             let path = folder.path().join(name);
             std::fs::write(&path, bytes).unwrap();
             path
@@ -100,7 +100,7 @@ impl Demo {
 
     /// The demo recording at the analysis rate.
     pub fn clip(&self) -> AudioClip {
-        decode_bytes(&JobContext::new(), "performance.ogg", agogic::demo::performance_bytes()).unwrap().clip
+        decode_bytes(&JobContext::new(), "performance.ogg", agogic::demo_piece::performance_bytes()).unwrap().clip
     }
 }
 

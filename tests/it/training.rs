@@ -15,7 +15,7 @@ struct Data {
 impl Data {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let files = agogic::demo::files().map(|(_, bytes)| bytes);
+        let files = agogic::demo_piece::files().map(|(_, bytes)| bytes);
         let parts = ["experiment/train/one", "experiment/validation/one", "experiment/test/one"];
         for part in ["pieces/one", "pieces/two"].into_iter().chain(parts) {
             write_piece(&folder.path().join(part), files);

@@ -17,7 +17,7 @@ mod support;
 mod voices;
 
 pub use chord::{Chord, chords};
-pub use evidence::{Evidence, Pattern};
+pub use evidence::Evidence;
 pub(crate) use learned::softplus;
 pub use params::OnsetParams;
 pub(crate) use pattern::of_chords as chord_patterns;

@@ -170,13 +170,13 @@ impl Search<'_> {
     fn at_best_tempo(&self, ctx: &JobContext, transposition: i32) -> Result<Start> {
         let score_length = self.score.end_s() - self.score.first_onset_s();
         let lengths = active_length_s(self.audio) / score_length;
-        let mut best = self.from_tempo(ctx, lengths, transposition, WHOLE)?;
+        let mut best = self.starting_at_tempo(ctx, lengths, transposition, WHOLE)?;
         let same_length = (1.0 / EXCERPT_LENGTHS..EXCERPT_LENGTHS).contains(&lengths);
         if same_length && best.distance < CONVINCING_DISTANCE {
             return Ok(best);
         }
         for ratio in EXCERPT_RATIOS {
-            let Ok(excerpt) = self.from_tempo(ctx, ratio, transposition, EXCERPT) else {
+            let Ok(excerpt) = self.starting_at_tempo(ctx, ratio, transposition, EXCERPT) else {
                 // Too little fits at this tempo to be an excerpt.
                 ctx.check()?;
                 continue;
@@ -189,7 +189,7 @@ impl Search<'_> {
     }
 
     /// Searches with a tempo ratio, and again if another one comes out.
-    fn from_tempo(&self, ctx: &JobContext, ratio: f64, transposition: i32, prices: Prices) -> Result<Start> {
+    fn starting_at_tempo(&self, ctx: &JobContext, ratio: f64, transposition: i32, prices: Prices) -> Result<Start> {
         let within = |ratio: f64| ratio.clamp(RATIO_RANGE.0, RATIO_RANGE.1);
         let mut ratio = within(ratio);
         let mut found = self.at_tempo(ctx, ratio, transposition, prices)?;

@@ -9,4 +9,4 @@ mod spectrum;
 mod template;
 
 pub use coarse::{Start, compared, distance_along, find, glance};
-pub use spectrum::{LogSpectrum, recording_spectrum, spectrum_in_tuning};
+pub use spectrum::{LogSpectrum, recording_spectrum};

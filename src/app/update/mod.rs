@@ -108,6 +108,8 @@ pub fn apply(state: &mut AppState, services: &mut Services, command: Command) {
         Command::Zoom(factor) => look::zoom(state, factor),
         Command::Scroll(share) => look::show(state, |view| view.panned(share * view.span_s)),
         Command::Fit => look::show(state, |view| TimeView::whole(view.duration_s)),
+        Command::ScaleWaveform(factor) => state.scale = state.scale.louder(factor),
+        Command::ScaleNotes(factor) => state.scale = state.scale.taller(factor, 0.5),
         Command::SetScale(scale) => state.scale = scale,
         Command::ToggleWarpDifference => {
             state.preferences.warp_difference = !state.preferences.warp_difference;

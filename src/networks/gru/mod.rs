@@ -22,9 +22,9 @@ mod op;
 #[cfg(test)]
 mod tests;
 
-pub use backward::{Gradients, InputGradient, backward};
+pub use backward::{InputGradient, backward};
 pub use forward::{Trace, encode, encode_recording};
-pub use layout::{Direction, GruShape, ParameterTensor};
+pub use layout::{Direction, GruShape};
 pub(crate) use op::encode_tensor;
 
 use crate::base::error::{Error, Result};

@@ -17,7 +17,7 @@ use crate::warping::cost::{Band, LocalCost, local_cost};
 use super::averaging::averaged;
 use crate::base::number::Real;
 use search::{Edges, Ends, Jump, STEPS_PER_FRAME, Stray, cheapest};
-pub use structure::{JumpTaken, Section, Structure};
+pub use structure::Structure;
 
 /// Most pairs of performance frame and score position; each takes a byte.
 const MOST_CELLS: usize = 400_000_000;

@@ -31,7 +31,7 @@
 //!    log-tempo edge is searched outwards from its reference: as wide as it can win, O(M²) at worst.
 //! 2. *Refine.* The same on ever finer grids round the best warp so far. A worse pass is dropped.
 //! 3. *Finish.* Active-set Newton on the continuous problem, O(m) per step, mostly one or two steps: until the steepest feasible
-//!    move would lower the objective at less than [`KKT_TOLERANCE`] of the largest single derivative. Kinks of `y` at its frames are
+//!    move would lower the objective at less than [`KKT_TOLERANCE`](newton::KKT_TOLERANCE) of the largest single derivative. Kinks of `y` at its frames are
 //!    honoured: a knot may rest on one. [`Solution::kkt_residual`] says what was reached.
 //!
 //! The search works in f32 and decides between warps; the finish, the objective and the gradient are f64. Memory is four bytes per
@@ -69,13 +69,13 @@ mod tempo;
 
 pub use band::{WideningBand, solve_in_band};
 pub use implicit::{Gradient, gradient, smoothed_gradient};
-pub use jumps::{Coverage, FreeJumps, JumpOption, JumpTaken, Section, Structure, StructureParams, find_structure};
-pub use newton::KKT_TOLERANCE;
+pub use jumps::{Coverage, FreeJumps, JumpOption, Structure, StructureParams, find_structure};
+#[cfg(test)]
+use newton::KKT_TOLERANCE;
 pub use options::{FirstGrid, SolveOptions};
 pub use problem::{EdgeCost, NodeCost, Problem};
 pub use sensitivity::{EdgeGradient, NodeGradient};
-pub use solve::{Pass, Solution, Workspace, solve, solve_batch};
-pub use stationarity::{KnotState, SegmentState};
+pub use solve::{Solution, Workspace, solve};
 pub use table::CostTable;
 
 #[cfg(test)]

@@ -1,7 +1,5 @@
 //! The forward pass: search on a grid, refine, finish on the continuous problem.
 
-use rayon::prelude::*;
-
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
 
@@ -32,7 +30,7 @@ pub struct Solution {
     /// Objective of `phi`, in f64.
     pub objective: f64,
     /// How far `phi` is from stationary: the rate at which the best feasible move lowers the objective, as a share of the largest
-    /// single derivative. At most [`KKT_TOLERANCE`](super::KKT_TOLERANCE) when the finish converged.
+    /// single derivative. At most [`KKT_TOLERANCE`](super::newton::KKT_TOLERANCE) when the finish converged.
     pub kkt_residual: f64,
     /// What holds each knot.
     pub knots: Vec<KnotState>,
@@ -101,16 +99,4 @@ pub fn solve<T: Real>(
         newton_steps: finish.steps,
         passes,
     })
-}
-
-/// Solves independent problems on all threads. The results are those of [`solve`], in order, whatever the number of threads.
-pub fn solve_batch<T: Real>(
-    ctx: &JobContext,
-    problems: &[Problem<'_, T>],
-    options: &SolveOptions,
-) -> Vec<Result<Solution>> {
-    problems
-        .par_iter()
-        .map_init(Workspace::default, |workspace, problem| solve(ctx, problem, options, workspace))
-        .collect()
 }

@@ -165,24 +165,6 @@ fn a_single_admissible_time_is_a_solution() {
 }
 
 #[test]
-fn results_do_not_depend_on_the_number_of_threads() {
-    let times = ramp(50, 0.1);
-    let values: Vec<Vec<f32>> = (0..12).map(|s| random(200, s).iter().map(|&v| v as f32).collect()).collect();
-    let signals: Vec<Signal<'_>> = values.iter().map(|v| Signal::new(&times, v, 4).unwrap()).collect();
-    let problems: Vec<Problem<'_>> =
-        signals.windows(2).map(|pair| Problem::from_signals(pair[0], pair[1], 0.2)).collect();
-    let ctx = JobContext::new();
-    let solved = |threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let results = pool.install(|| solve_batch(&ctx, &problems, &SolveOptions::default()));
-        results.into_iter().map(|r| r.unwrap()).collect::<Vec<_>>()
-    };
-    let one = solved(1);
-    assert_eq!(one, solved(3));
-    assert_eq!(one[4], run(&problems[4]).unwrap());
-}
-
-#[test]
 fn a_long_banded_problem_needs_memory_for_its_band_only() {
     let m = 6000;
     let times = ramp(m, 0.05);

@@ -18,8 +18,8 @@ mod features;
 mod forward;
 mod scaled;
 
-pub use dilate::{Dilate, DilateParams, dilate, temporal_penalty};
-pub use features::{FeatureGradient, squared_euclidean_gradient};
+pub use dilate::{DilateParams, dilate, temporal_penalty};
+pub use features::squared_euclidean_gradient;
 
 use super::cost::Banded;
 use super::diagonals::Diagonals;

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use agogic::align::settings::{Anchor, FixedNote, Method, OnsetMethod, Settings, SlopeLimits};
-use agogic::app::{AppState, Command, Document};
-use agogic::export::Format;
+use agogic::Format;
+use agogic::window::{AppState, Command, Document};
+use agogic::{Anchor, FixedNote, Method, OnsetMethod, Settings, SlopeLimits};
 use eframe::egui::{Event, Key, Modifiers, pos2};
 use egui_kittest::kittest::Queryable;
 
@@ -81,7 +81,7 @@ fn a_fixed_chord_is_in_one_place_in_notes_doubts_and_exports() {
     assert!(text.contains(&format!("{score_s:.6},{target:.6}\n")), "{target}\n{text}");
 }
 
-fn covers(doubt: &agogic::app::Doubt, time_s: f64) -> bool {
+fn covers(doubt: &agogic::window::Doubt, time_s: f64) -> bool {
     (doubt.start_s - 1e-6..=doubt.end_s + 1e-6).contains(&time_s)
 }
 
@@ -117,7 +117,7 @@ fn a_single_note_is_nudged_freed_undone_and_saved() {
     bench.apply(Command::Undo);
     assert_eq!(note_onset(&bench, note), before);
     assert!(bench.read(|state| state.settings().fixed_notes.is_empty() && state.work.is_none()));
-    bench.apply(Command::DiscardChanges(agogic::app::Afterwards::Open(vec![session])));
+    bench.apply(Command::DiscardChanges(agogic::window::Afterwards::Open(vec![session])));
     bench.wait("opening", |state| state.settings().fixed_notes.len() == 1 && state.solution().is_some());
     assert!((note_onset(&bench, note) - before - 0.02).abs() < 1e-9);
     // Another piece has other notes.

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use agogic::app::picture::{PictureArea, PictureFormat, PictureOptions};
-use agogic::app::playback::OutputDevice;
-use agogic::app::tuning::Start;
-use agogic::app::{Afterwards, Command, Dialog, PaneKind, Preferences, Severity, SideTab};
-use agogic::networks::{Device, open_model};
+use agogic::training::{Device, open_model};
+use agogic::window::picture::{PictureArea, PictureFormat, PictureOptions};
+use agogic::window::playback::OutputDevice;
+use agogic::window::tuning::Start;
+use agogic::window::{Afterwards, Command, Dialog, PaneKind, Preferences, Severity, SideTab};
 use eframe::egui::accesskit::Role as AccessRole;
 use eframe::egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable;
@@ -141,7 +141,7 @@ fn sound_goes_to_the_device_that_was_chosen_and_its_absence_is_told_once() {
     again.wait_until_aligned();
     let told = |bench: &Bench| {
         bench.read(|state| {
-            let about = |notice: &&agogic::app::Notice| notice.text.contains("Headphones is not connected");
+            let about = |notice: &&agogic::window::Notice| notice.text.contains("Headphones is not connected");
             state.notices.iter().filter(about).filter(|notice| notice.severity == Severity::Warning).count()
         })
     };

@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use agogic::align::settings::{Aligner, Anchor, FeatureKind, FrameMethod, Method, Settings};
-use agogic::app::tuning::{LabelledPiece, Phase, Plan, Role, Start};
-use agogic::app::{Afterwards, AppState, Command, Dialog, Severity, SideTab};
-use agogic::learning::PieceFiles;
-use agogic::networks::ModelKind;
+use agogic::training::ModelKind;
+use agogic::training::PieceFiles;
+use agogic::window::tuning::{LabelledPiece, Phase, Plan, Role, Start};
+use agogic::window::{Afterwards, AppState, Command, Dialog, Severity, SideTab};
+use agogic::{Aligner, Anchor, FeatureKind, FrameMethod, Method, Settings};
 use eframe::egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable;
 

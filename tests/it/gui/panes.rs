@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use agogic::app::picture::{PictureArea, PictureFormat, PictureOptions};
-use agogic::app::{Afterwards, AppState, Command, Dialog, PaneKind};
+use agogic::window::picture::{PictureArea, PictureFormat, PictureOptions};
+use agogic::window::{Afterwards, AppState, Command, Dialog, PaneKind};
 use eframe::egui::accesskit::Role;
 use eframe::egui::{self, Event, Key, Modifiers, MouseWheelUnit, Shape, TouchPhase, vec2};
 use egui_kittest::kittest::{NodeT, Queryable};
@@ -218,7 +218,7 @@ fn the_warp_pane_shows_the_difference_instead_and_so_do_pictures() {
 fn the_legend_of_the_notes_covers_none() {
     let folder = folder();
     let mut bench = demo(folder.path());
-    bench.apply(Command::SetTheme(agogic::app::ThemeChoice::Light));
+    bench.apply(Command::SetTheme(agogic::window::ThemeChoice::Light));
     bench.harness.run_ok();
     let legend = bench.harness.output().shapes.iter().find_map(|clipped| match &clipped.shape {
         Shape::Text(text) if text.galley.text() == "only in the alignment" => Some(text.visual_bounding_rect()),

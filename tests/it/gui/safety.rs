@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use agogic::align::settings::Anchor;
-use agogic::app::picture::PictureOptions;
-use agogic::app::{Afterwards, AppState, Command, Dialog, Severity};
-use agogic::export::Format;
+use agogic::Anchor;
+use agogic::Format;
+use agogic::window::picture::PictureOptions;
+use agogic::window::{Afterwards, AppState, Command, Dialog, Severity};
 use eframe::egui::{Key, Modifiers, ViewportId};
 use egui_kittest::kittest::Queryable;
 
@@ -250,7 +250,7 @@ fn a_bad_truth_file_does_not_keep_a_pair_from_opening() {
         assert_eq!(state.piece().unwrap().recording_name, "performance.ogg");
         assert!(state.reference().is_none());
         let told =
-            |notice: &&agogic::app::Notice| notice.severity == Severity::Error && notice.text.contains("truth.csv");
+            |notice: &&agogic::window::Notice| notice.severity == Severity::Error && notice.text.contains("truth.csv");
         assert_eq!(state.notices.iter().filter(told).count(), 1, "{:?}", state.notices);
     });
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use agogic::align::settings::{Aligner, FrameMethod, Method, Settings};
-use agogic::app::{AppState, Command, Severity};
+use agogic::window::{AppState, Command, Severity};
+use agogic::{Aligner, FrameMethod, Method, Settings};
 use eframe::egui::accesskit::Role;
 use egui_kittest::kittest::{NodeT, Queryable};
 
@@ -212,7 +212,7 @@ fn the_soundfont_of_the_method_changes_the_result_and_that_of_the_playback_does_
     bench.wait("the built-in piano", |state| state.preferences.soundfont.is_none() && state.transport.score_ready);
     bench.apply(Command::SetPlaybackSoundFont(Some(other.clone())));
     bench.close();
-    assert_eq!(agogic::app::Preferences::read(&folder.path().join("home")).soundfont, Some(other));
+    assert_eq!(agogic::window::Preferences::read(&folder.path().join("home")).soundfont, Some(other));
 }
 
 #[test]

@@ -3,9 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
-use agogic::align::settings::{Aligner, FrameMethod, Method, Settings};
-use agogic::app::picture::{PictureArea, PictureFormat, PictureOptions};
-use agogic::app::{Command, PaneKind, SideTab, ThemeChoice};
+use agogic::window::picture::{PictureArea, PictureFormat, PictureOptions};
+use agogic::window::{Command, PaneKind, SideTab, ThemeChoice};
+use agogic::{Aligner, FrameMethod, Method, Settings};
 
 use super::{Bench, folder, open};
 

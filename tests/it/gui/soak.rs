@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use agogic::app::Command;
+use agogic::window::Command;
 
 use super::{Bench, folder};
 use crate::support::{agogic, midi};

@@ -60,8 +60,11 @@ pub fn bar_marks(
         let text_x = place + INDENT;
         if is_numbered(beat) {
             let text = beat.bar.to_string();
+            let end = text_x + width(&text);
+            // Half a number would be another number.
+            let text = if end <= plot.max { text } else { String::new() };
             if text_x >= free_from {
-                free_from = text_x + width(&text) + GAP;
+                free_from = end + GAP;
                 marks.push(BarMark { x: place, text_x, text, kind: MarkKind::Bar });
             }
         } else if beat.beat != 1 && with_ticks {
@@ -69,7 +72,8 @@ pub fn bar_marks(
             let end = text_x + width(&text) + GAP;
             // The next bar's number goes before a beat's.
             let next_bar = beats[index + 1..].iter().find(|next| next.beat == 1).map(|next| x(next.performance_s));
-            let fits = with_numbers && text_x >= free_from && next_bar.is_none_or(|next| end <= next + INDENT);
+            let end_of_room = next_bar.map_or(plot.max + GAP, |next| (next + INDENT).min(plot.max + GAP));
+            let fits = with_numbers && text_x >= free_from && end <= end_of_room;
             if fits {
                 free_from = end;
             }
@@ -100,7 +104,7 @@ mod tests {
     fn beats() -> Vec<PlacedBeat> {
         let mut time = 0.0;
         let beat = |index: u32| {
-            time += if (index / 40) % 2 == 0 { 0.1 } else { 1.0 };
+            time += if (index / 40).is_multiple_of(2) { 0.1 } else { 1.0 };
             PlacedBeat { performance_s: time, bar: index / 4 + 1, beat: index % 4 + 1 }
         };
         (0..1600).map(beat).collect()
@@ -125,6 +129,7 @@ mod tests {
             for start in [0.2, 3.0, 17.77, 250.0, 500.0] {
                 let shown: Vec<_> = marks(start, span).into_iter().filter(|mark| !mark.text.is_empty()).collect();
                 assert!(!shown.is_empty(), "nothing tells the bar at {start} over {span} s");
+                assert!(shown.iter().all(|mark| mark.text_x + width(&mark.text) <= 1000.0), "{shown:?} is cut off");
                 for pair in shown.windows(2) {
                     assert!(
                         pair[0].text_x + width(&pair[0].text) < pair[1].text_x,

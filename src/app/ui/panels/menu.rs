@@ -184,8 +184,8 @@ fn view_menu(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     item(ui, "Closer", "Up", true, Command::Zoom(1.6), commands);
     item(ui, "Farther", "Down", true, Command::Zoom(1.0 / 1.6), commands);
     let scale = state.scale;
-    item(ui, "Waveform higher", "G", true, Command::SetScale(scale.louder(STEP)), commands);
-    item(ui, "Notes taller", "H", true, Command::SetScale(scale.taller(STEP, 0.5)), commands);
+    item(ui, "Waveform higher", "G", true, Command::ScaleWaveform(STEP), commands);
+    item(ui, "Notes taller", "H", true, Command::ScaleNotes(STEP), commands);
     let scaled = scale != PaneScale::default();
     item(ui, "Heights as at first", "Alt+0", scaled, Command::SetScale(PaneScale::default()), commands);
     item(ui, "Next doubtful place", "N", state.solution().is_some(), Command::NextDoubt, commands);

@@ -184,7 +184,7 @@ impl Axis {
     }
 
     fn lines(&self) -> impl Iterator<Item = f64> + use<> {
-        let step = curve::round_step(2.0 * self.range_ms, f64::from(self.half) / 14.0);
+        let step = curve::round_step(2.0 * self.range_ms, (f64::from(self.half) / 14.0).max(4.0));
         let last = (self.range_ms / step).floor() as i64;
         (-last..=last).map(move |k| k as f64 * step)
     }

@@ -10,16 +10,16 @@
 //!   are reported with the bounds that conflict, before anything is solved.
 //!
 //! ```
-//! use agogic::warping::{Signal, gdtw::{self, Problem, SolveOptions, Workspace}};
-//! use agogic::base::job::JobContext;
+//! use agogic::JobContext;
+//! use agogic::engine::{Problem, Signal, SolveOptions, Workspace, gradient, solve};
 //!
 //! let times: Vec<f64> = (0..50).map(|i| f64::from(i) * 0.1).collect();
 //! let x: Vec<f32> = times.iter().map(|t| (2.0 * t).sin() as f32).collect();
 //! let y: Vec<f32> = times.iter().map(|t| (2.0 * t - 0.3).sin() as f32).collect();
 //! let problem = Problem::from_signals(Signal::new(&times, &x, 1)?, Signal::new(&times, &y, 1)?, 0.1);
-//! let solution = gdtw::solve(&JobContext::new(), &problem, &SolveOptions::default(), &mut Workspace::default())?;
+//! let solution = solve(&JobContext::new(), &problem, &SolveOptions::default(), &mut Workspace::default())?;
 //! assert!((solution.phi[20] - 2.15).abs() < 0.01);
-//! let toward_later = gdtw::gradient(&problem, &solution, &vec![1.0; 50])?;
+//! let toward_later = gradient(&problem, &solution, &vec![1.0; 50])?;
 //! # let _ = toward_later;
 //! # Ok::<(), agogic::Error>(())
 //! ```

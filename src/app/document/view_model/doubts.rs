@@ -14,9 +14,6 @@ const WRONG_S: f64 = 0.05;
 const TEMPO_FACTOR: f64 = 1.8;
 /// Beats on either side that count as around.
 const AROUND: usize = 4;
-/// Doubtful moments closer than this are one place.
-const SAME_PLACE_S: f64 = 1.5;
-
 /// A place to look at.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Doubt {
@@ -31,7 +28,7 @@ pub struct Doubt {
 }
 
 /// All places, in order of time: wrong ones if there is a reference, else notes with little support and sudden changes
-/// of tempo.
+/// of tempo. A place is what is doubtful within one bar, so that the list grows with what there is to look at.
 pub fn doubts(piece: &Piece, alignment: &Alignment, reference: Option<&Reference>) -> Vec<Doubt> {
     let mut found = match reference {
         Some(reference) => wrong_onsets(piece, alignment, reference),
@@ -42,7 +39,9 @@ pub fn doubts(piece: &Piece, alignment: &Alignment, reference: Option<&Reference
         found.extend(tempo_jumps(&alignment.tempo, &fixed));
     }
     found.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
-    merged(found, &fixed)
+    let bars_s: Vec<f64> =
+        piece.beats.iter().filter(|beat| beat.beat == 1).map(|beat| alignment.warp.at(beat.second)).collect();
+    merged(found, &fixed, &bars_s)
 }
 
 /// Where the user has fixed something, in seconds of the recording.
@@ -113,13 +112,14 @@ fn tempo_jumps(tempo: &[TempoPoint], fixed_s: &[f64]) -> Vec<Doubt> {
     found
 }
 
-/// Joins neighbours, unless something fixed lies between them; the worst of them gives the reason.
-fn merged(sorted: Vec<Doubt>, fixed_s: &[f64]) -> Vec<Doubt> {
+/// Joins what lies in one bar, unless something fixed lies between; the worst of it gives the reason.
+fn merged(sorted: Vec<Doubt>, fixed_s: &[f64], bars_s: &[f64]) -> Vec<Doubt> {
+    let bar_of = |time_s: f64| bars_s.partition_point(|&bar_s| bar_s <= time_s + SAME_MOMENT_S);
     let mut places: Vec<Doubt> = Vec::new();
     for doubt in sorted {
         let near = |last: &&mut Doubt| {
             let between = last.end_s..=doubt.start_s;
-            doubt.start_s - last.end_s < SAME_PLACE_S && !fixed_s.iter().any(|time_s| between.contains(time_s))
+            bar_of(doubt.start_s) == bar_of(last.start_s) && !fixed_s.iter().any(|time_s| between.contains(time_s))
         };
         match places.last_mut().filter(near) {
             Some(last) => {
@@ -157,17 +157,21 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_are_one_place_and_the_worst_gives_the_reason() {
+    fn what_lies_in_one_bar_is_one_place_and_the_worst_gives_the_reason() {
         let doubt = |start_s: f64, severity: f64| Doubt {
             start_s,
             end_s: start_s + 0.1,
             reason: format!("{severity}"),
             severity,
         };
+        let bars_s = [0.0, 3.0, 6.0, 9.0];
         let doubts = vec![doubt(1.0, 0.2), doubt(1.9, 0.7), doubt(2.5, 0.1), doubt(9.0, 0.3)];
-        assert_eq!(merged(doubts.clone(), &[2.3]).len(), 3, "what is fixed is in none of them");
-        let places = merged(doubts, &[]);
+        assert_eq!(merged(doubts.clone(), &[2.3], &bars_s).len(), 3, "what is fixed is in none of them");
+        let places = merged(doubts.clone(), &[], &bars_s);
         assert_eq!(places.len(), 2);
         assert_eq!((places[0].start_s, places[0].end_s, places[0].reason.as_str()), (1.0, 2.6, "0.7"));
+        // More that is doubtful never makes the list shorter.
+        let more = (0..40).map(|k| doubt(0.3 * f64::from(k), 0.5)).collect();
+        assert_eq!(merged(more, &[], &bars_s).len(), 4);
     }
 }

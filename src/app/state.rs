@@ -51,7 +51,7 @@ pub enum Severity {
     Error,
 }
 
-/// How long it is told that something was done.
+/// How long a notice that something was done stays.
 pub const TOLD_FOR: Duration = Duration::from_secs(8);
 
 /// Something to tell the user, in one sentence.
@@ -63,7 +63,7 @@ pub struct Notice {
     pub text: String,
     /// More for those who want to know.
     pub details: Option<String>,
-    /// Since when it is told.
+    /// Since when it has been shown.
     pub since: Instant,
 }
 

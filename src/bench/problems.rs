@@ -56,7 +56,7 @@ struct Row {
 /// Solves every problem of a folder with the solver's default options.
 pub fn run_problems(ctx: &JobContext, folder: &Path) -> Result<Vec<ProblemResult>> {
     let rows = read_table(&folder.join(TABLE))?;
-    // All files are read first: a missing one is told before minutes have been spent on the others.
+    // All files are read first: a missing one is reported before minutes have been spent on the others.
     let problems: Vec<(Row, OwnedSignal, OwnedSignal)> = rows
         .into_iter()
         .map(|row| {

@@ -229,7 +229,7 @@ impl Run<'_> {
             }
             let mean = state.loss_sum / state.steps.max(1) as f64;
             let event = self.finish_epoch(state, mean)?;
-            // An epoch is told of once it cannot be lost any more.
+            // An epoch is reported once it cannot be lost any more.
             self.store(state, checkpoint)?;
             (self.observe)(event);
         }

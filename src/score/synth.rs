@@ -99,7 +99,7 @@ const HEARD_SHARE_OF_PEAK: f32 = 0.05;
 const SUSTAIN_PEDAL: i32 = 64;
 const PEDAL_DOWN_FROM: u8 = 64;
 
-/// What a synthesizer is told. The order is the order in which events of one block are told.
+/// What a synthesizer receives. The order is that of events within one block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Action {
     PedalUp,

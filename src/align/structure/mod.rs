@@ -29,8 +29,8 @@ const MOST_FRAMES: f64 = 2400.0;
 /// How much lower the objective of the onsets must be: what about ten clear onsets are worth.
 const CLEAR_GAIN: f64 = 30.0;
 /// How much lower a jump must make the cost of the rough start, times the share of the score that it leaves out or plays again. What
-/// is left out is told by this alone: in fast music any onset finds something. (Made cuts and repeats not played brought 0.115
-/// and more, a variation played much faster than written 0.098.) What is played again must be told by the onsets, too.
+/// is left out is decided by this alone: in fast music any onset finds something. (Made cuts and repeats not played brought 0.115
+/// and more, a variation played much faster than written 0.098.) What is played again must be confirmed by the onsets, too.
 const CLEAR_START_GAIN: (f64, f64) = (0.105, 0.05);
 /// An onset speaks for a reading by what it has above this share of a typical one: so much any onset finds somewhere.
 const UNHEARD_SHARE: f64 = 0.5;

@@ -148,7 +148,7 @@ impl Reopened {
         others
     }
 
-    /// A file that is where it should be and holds something else is told of.
+    /// A file that is where it should be and holds something else is reported.
     fn take_changed(&mut self, (role, source): (MediaRole, Source)) {
         let name = source.path().map_or_else(String::new, file_name);
         self.changed.push(format!("{name} is not the same file as when the session was saved."));

@@ -19,7 +19,7 @@ use crate::base::error::Error;
 /// Nobody closes a dialog faster than this: it was never shown.
 const FASTEST_ANSWER: Duration = Duration::from_millis(150);
 
-/// Takes in everything that was told since the last frame.
+/// Takes in all events since the last frame.
 pub fn take_in(state: &mut AppState, services: &mut Services) {
     for (slot, event) in services.worker.poll() {
         take_in_one(state, services, slot, event);

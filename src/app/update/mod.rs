@@ -195,7 +195,7 @@ fn with_document(state: &mut AppState, change: impl FnOnce(&mut Document)) {
     }
 }
 
-/// Takes away what was told long enough.
+/// Removes notices that have been shown long enough.
 pub fn forget_old_news(state: &mut AppState) {
     state.notices.retain(|notice| !notice.is_over());
 }

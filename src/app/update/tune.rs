@@ -95,7 +95,7 @@ pub(super) fn keep_best(state: &mut AppState, services: &mut Services) {
     }
 }
 
-/// The training has ended without a model: it was stopped, or it failed, which is told elsewhere.
+/// The training has ended without a model: it was stopped, or it failed, which is reported elsewhere.
 pub(super) fn ended(state: &mut AppState) {
     state.tuning.phase = if state.tuning.would_go_on() { Phase::Stopped } else { Phase::Idle };
 }

@@ -258,7 +258,7 @@ impl Worker {
         self.running[slot as usize].is_some()
     }
 
-    /// What was told since the last time, by jobs that still count. A slot is free again after its job's last event.
+    /// Events since the last time, of jobs that still count. A slot is free again after its job's last event.
     pub fn poll(&mut self) -> Vec<(Slot, Event)> {
         let mut events = Vec::new();
         while let Ok(Message { slot, job, event }) = self.receiver.try_recv() {
@@ -304,7 +304,7 @@ mod tests {
         let begun = Instant::now();
         let mut seen = Vec::new();
         while begun.elapsed() < Duration::from_secs(60) {
-            // All that was told at once is returned: nothing that is polled may be lost.
+            // All events of a poll are returned: nothing that is polled may be lost.
             seen.extend(worker.poll().into_iter().map(|(_, event)| event));
             if seen.iter().any(&wanted) {
                 return seen;

@@ -1,4 +1,4 @@
-//! Reading predictions and ground truths: what a file is, is told by its content, not by its name.
+//! Reading predictions and ground truths: the kind of a file is detected from its content, not from its name.
 
 mod asap;
 mod json;

@@ -196,7 +196,7 @@ fn fill(palette: &Palette, support: Support) -> Color32 {
     }
 }
 
-/// Slanted lines, so that red is told from yellow without colour.
+/// Slanted lines, so that red and yellow differ without colour.
 fn hatch(canvas: &Canvas, rect: Rect, colour: Color32) {
     if rect.width() < 3.0 || rect.height() < 3.0 {
         return;

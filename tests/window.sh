@@ -141,7 +141,6 @@ inside() {
     open_window "$WORK/performance.agogic"
     title_has performance.agogic && fail "a session whose recording is missing was opened"
     picture missing
-    keys Tab
     xdotool type --delay 30 "$WORK/moved/performance.ogg"
     keys Return
     eventually title_has performance.agogic || fail "the recording that was moved was not taken"

@@ -205,6 +205,8 @@ fn visuals(palette: &Palette, mut visuals: Visuals) -> Visuals {
     visuals.selection.bg_fill = palette.accent.gamma_multiply(0.35);
     visuals.selection.stroke = Stroke::new(1.0, palette.ink);
     visuals.slider_trailing_fill = true;
+    // A cursor that blinks would have the window painted for ever.
+    visuals.text_cursor.blink = false;
     visuals.indent_has_left_vline = false;
     let widgets = &mut visuals.widgets;
     for (state, fill) in [

@@ -44,6 +44,8 @@ const EXCERPT: Prices = Prices { sound: 0.43, score: 0.43 };
 const CHANCE_DISTANCE: f64 = 0.475;
 /// Tempo ratios that an excerpt is looked for at: each search tolerates half to double its own.
 const EXCERPT_RATIOS: [f64; 5] = [0.45, 0.7, 1.0, 1.5, 2.2];
+/// An excerpt is believed if its evidence is so many times that of the whole.
+const EXCERPT_GAIN: f64 = 1.25;
 /// An excerpt is looked for if the sounding lengths of recording and score differ by more than this factor …
 const EXCERPT_LENGTHS: f64 = 1.9;
 /// … or the whole does not fit better than this.
@@ -170,19 +172,24 @@ impl Search<'_> {
     fn at_best_tempo(&self, ctx: &JobContext, transposition: i32) -> Result<Start> {
         let score_length = self.score.end_s() - self.score.first_onset_s();
         let lengths = active_length_s(self.audio) / score_length;
-        let mut best = self.starting_at_tempo(ctx, lengths, transposition, WHOLE)?;
+        let whole = self.starting_at_tempo(ctx, lengths, transposition, WHOLE)?;
         let same_length = (1.0 / EXCERPT_LENGTHS..EXCERPT_LENGTHS).contains(&lengths);
-        if same_length && best.distance < CONVINCING_DISTANCE {
-            return Ok(best);
+        if same_length && whole.distance < CONVINCING_DISTANCE {
+            return Ok(whole);
         }
+        let mut most = whole.evidence.max(EXCERPT_GAIN * whole.evidence);
+        let cost = whole.cost;
+        let mut best = whole;
         for ratio in EXCERPT_RATIOS {
             let Ok(excerpt) = self.starting_at_tempo(ctx, ratio, transposition, EXCERPT) else {
                 // Too little fits at this tempo to be an excerpt.
                 ctx.check()?;
                 continue;
             };
-            if excerpt.evidence > best.evidence {
-                best = excerpt;
+            if excerpt.evidence > most {
+                most = excerpt.evidence;
+                // Readings are compared by what the search for the whole cost.
+                best = Start { cost, ..excerpt };
             }
         }
         Ok(best)

@@ -44,7 +44,7 @@ const EXCERPT: Prices = Prices { sound: 0.43, score: 0.43 };
 const CHANCE_DISTANCE: f64 = 0.475;
 /// Tempo ratios that an excerpt is looked for at: each search tolerates half to double its own.
 const EXCERPT_RATIOS: [f64; 5] = [0.45, 0.7, 1.0, 1.5, 2.2];
-/// An excerpt is believed if its evidence is so many times that of the whole.
+/// Beside a whole that fits, an excerpt is believed if its evidence is so many times as much.
 const EXCERPT_GAIN: f64 = 1.25;
 /// An excerpt is looked for if the sounding lengths of recording and score differ by more than this factor …
 const EXCERPT_LENGTHS: f64 = 1.9;
@@ -174,10 +174,11 @@ impl Search<'_> {
         let lengths = active_length_s(self.audio) / score_length;
         let whole = self.starting_at_tempo(ctx, lengths, transposition, WHOLE)?;
         let same_length = (1.0 / EXCERPT_LENGTHS..EXCERPT_LENGTHS).contains(&lengths);
-        if same_length && whole.distance < CONVINCING_DISTANCE {
+        let convinces = whole.distance < CONVINCING_DISTANCE;
+        if same_length && convinces {
             return Ok(whole);
         }
-        let mut most = whole.evidence.max(EXCERPT_GAIN * whole.evidence);
+        let mut most = if convinces { EXCERPT_GAIN * whole.evidence } else { whole.evidence };
         let cost = whole.cost;
         let mut best = whole;
         for ratio in EXCERPT_RATIOS {

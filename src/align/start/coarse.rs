@@ -38,14 +38,14 @@ struct Prices {
 
 /// Recording and score are taken to hold the same music: what is left out costs more than what fits.
 const WHOLE: Prices = Prices { sound: 0.6, score: 0.5 };
-/// One of them is taken to hold only a part of the other: what does not fit better than chance is left out.
-const EXCERPT: Prices = Prices { sound: 0.43, score: 0.43 };
+/// The score is taken to hold a part of the recording: what of that does not fit better than chance is left out …
+const SCORE_EXCERPT: Prices = Prices { sound: 0.43, score: 0.6 };
+/// … or the recording a part of the score.
+const RECORDING_EXCERPT: Prices = Prices { sound: 0.6, score: 0.43 };
 /// Distance at which two frames are as likely to be the same music as not.
 const CHANCE_DISTANCE: f64 = 0.475;
 /// Tempo ratios that an excerpt is looked for at: each search tolerates half to double its own.
 const EXCERPT_RATIOS: [f64; 5] = [0.45, 0.7, 1.0, 1.5, 2.2];
-/// Beside a whole that fits, an excerpt is believed if its evidence is so many times as much.
-const EXCERPT_GAIN: f64 = 1.25;
 /// An excerpt is looked for if the sounding lengths of recording and score differ by more than this factor …
 const EXCERPT_LENGTHS: f64 = 1.9;
 /// … or the whole does not fit better than this.
@@ -174,21 +174,19 @@ impl Search<'_> {
         let lengths = active_length_s(self.audio) / score_length;
         let whole = self.starting_at_tempo(ctx, lengths, transposition, WHOLE)?;
         let same_length = (1.0 / EXCERPT_LENGTHS..EXCERPT_LENGTHS).contains(&lengths);
-        let convinces = whole.distance < CONVINCING_DISTANCE;
-        if same_length && convinces {
+        if same_length && whole.distance < CONVINCING_DISTANCE {
             return Ok(whole);
         }
-        let mut most = if convinces { EXCERPT_GAIN * whole.evidence } else { whole.evidence };
+        let prices = if lengths > 1.0 { SCORE_EXCERPT } else { RECORDING_EXCERPT };
         let cost = whole.cost;
         let mut best = whole;
         for ratio in EXCERPT_RATIOS {
-            let Ok(excerpt) = self.starting_at_tempo(ctx, ratio, transposition, EXCERPT) else {
+            let Ok(excerpt) = self.starting_at_tempo(ctx, ratio, transposition, prices) else {
                 // Too little fits at this tempo to be an excerpt.
                 ctx.check()?;
                 continue;
             };
-            if excerpt.evidence > most {
-                most = excerpt.evidence;
+            if excerpt.evidence > best.evidence {
                 // Readings are compared by what the search for the whole cost.
                 best = Start { cost, ..excerpt };
             }

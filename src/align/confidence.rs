@@ -3,10 +3,8 @@
 
 use crate::align::onsets::{Chord, Support};
 use crate::align::result::AlignedNote;
-use crate::align::settings::Settings;
 use crate::align::start::{self, Start};
 use crate::base::percent::percent;
-use crate::base::time::SAME_MOMENT_S;
 use crate::score::Score;
 use crate::warping::Warp;
 
@@ -36,23 +34,6 @@ pub(super) fn of_notes(notes: &[AlignedNote]) -> f64 {
     held.iter().sum::<f64>() / held.len().max(1) as f64
 }
 
-/// What the user fixed is where it was put, and certain.
-pub(super) fn trust_fixed(score: &Score, settings: &Settings, notes: &mut [AlignedNote]) {
-    for anchor in &settings.anchors {
-        let first = score.notes.partition_point(|note| note.onset_s < anchor.score_s - SAME_MOMENT_S);
-        let count =
-            score.notes[first..].iter().take_while(|note| note.onset_s <= anchor.score_s + SAME_MOMENT_S).count();
-        notes[first..first + count].iter_mut().for_each(|note| note.confidence = 1.0);
-    }
-    for fixed in &settings.fixed_notes {
-        if let Some(note) = notes.get_mut(fixed.note) {
-            note.onset_s = fixed.performance_s;
-            note.offset_s = note.offset_s.max(fixed.performance_s);
-            note.confidence = 1.0;
-        }
-    }
-}
-
 /// What the user should know about the match and about passages that are hardly heard.
 pub(super) fn warnings(
     match_confidence: f64,
@@ -65,7 +46,7 @@ pub(super) fn warnings(
     let mut warnings = Vec::new();
     if match_confidence < DOUBTFUL {
         warnings.push(format!(
-            "low confidence ({}): the recording and the score may not belong together",
+            "low confidence: the recording and the score hardly match ({}) and may not belong together",
             percent(match_confidence)
         ));
     }

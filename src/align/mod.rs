@@ -1,6 +1,7 @@
 //! From a recording and a score to an [`Alignment`]: the one orchestration that command line, batch and window call.
 
 mod confidence;
+mod corrections;
 mod frame_method;
 mod listening;
 mod notes;
@@ -120,7 +121,14 @@ pub fn align_with(
     watch: &mut Stopwatch,
 ) -> Result<Alignment> {
     check(recording, score.content, settings)?;
-    let work = Work { ctx, recording, score, listening, settings: &settings.in_order() };
+    let work = Work {
+        ctx,
+        recording,
+        score,
+        listening,
+        asked: settings,
+        settings: &corrections::as_constraints(score.content, settings),
+    };
     match &settings.method {
         Method::Onsets(method) => work.by_onsets(method, params, watch),
         Method::Frames(method) => work.by_frames(method, watch),
@@ -133,7 +141,9 @@ struct Work<'a> {
     recording: Named<'a, AudioClip>,
     score: Named<'a, Score>,
     listening: &'a Listening,
-    /// In order.
+    /// As the user gave them.
+    asked: &'a Settings,
+    /// As they are solved.
     settings: &'a Settings,
 }
 
@@ -215,7 +225,7 @@ impl Work<'_> {
         let (score, settings) = (self.score.content, self.settings);
         let Found { warp, start, notes, chords, support, match_confidence, radius_s } = found;
         let mut notes = notes::aligned_notes(score, &warp, notes, chords, support, match_confidence);
-        confidence::trust_fixed(score, settings, &mut notes);
+        corrections::trust(score, settings, &mut notes);
         let centre = onset_method::centre(start, &settings.anchors)?;
         Ok(Alignment {
             tempo: notes::tempo_curve(score, &warp),
@@ -224,7 +234,7 @@ impl Work<'_> {
             warnings: confidence::warnings(match_confidence, start, score, &warp, chords, support),
             notes,
             warp,
-            settings: settings.clone(),
+            settings: self.asked.clone(),
             provenance: Provenance {
                 program: concat!("agogic ", env!("CARGO_PKG_VERSION")).to_owned(),
                 recording: MediaInfo {
@@ -244,43 +254,7 @@ impl Work<'_> {
 fn check(recording: Named<'_, AudioClip>, score: &Score, settings: &Settings) -> Result<()> {
     settings.validate()?;
     recording.content.check_usable(recording.name)?;
-    check_anchors(recording.content, score, settings)
-}
-
-/// What is fixed must lie within both files and go forward; anything else is reported before the work begins.
-fn check_anchors(recording: &AudioClip, score: &Score, settings: &Settings) -> Result<()> {
-    let anchors = settings.in_order().anchors;
-    let heard = 0.0..=recording.duration_s();
-    for fixed in &settings.fixed_notes {
-        if fixed.note >= score.notes.len() {
-            let allowed = format!("a note of the score, 0 to {}", score.notes.len().saturating_sub(1));
-            return Err(Error::invalid("fixed note", fixed.note, allowed));
-        }
-        if !heard.contains(&fixed.performance_s) {
-            let allowed = format!("within the recording, 0 to {:.3} s", recording.duration_s());
-            return Err(Error::invalid("time of a fixed note", fixed.performance_s, allowed));
-        }
-    }
-    for anchor in &anchors {
-        if !(0.0..=score.end_s()).contains(&anchor.score_s) {
-            let allowed = format!("within the score, 0 to {:.3} s", score.end_s());
-            return Err(Error::invalid("score time of an anchor", anchor.score_s, allowed));
-        }
-        if !heard.contains(&anchor.performance_s) {
-            let allowed = format!("within the recording, 0 to {:.3} s", recording.duration_s());
-            return Err(Error::invalid("performance time of an anchor", anchor.performance_s, allowed));
-        }
-    }
-    if let Some(pair) =
-        anchors.windows(2).find(|p| p[1].performance_s < p[0].performance_s || p[0].score_s == p[1].score_s)
-    {
-        let reason = format!(
-            "the anchors {}={} and {}={} contradict each other",
-            pair[0].score_s, pair[0].performance_s, pair[1].score_s, pair[1].performance_s
-        );
-        return Err(Error::Infeasible { reason });
-    }
-    Ok(())
+    corrections::check(recording.content, score, settings)
 }
 
 fn file_name(path: &Path) -> String {

@@ -13,8 +13,7 @@ use crate::base::time::SAME_MOMENT_S;
 use crate::score::Score;
 use crate::warping::Warp;
 
-use super::Listening;
-use super::confidence;
+use super::{Listening, confidence, corrections};
 
 /// How far from the corrected onset, in seconds of the recording, others may follow if no anchor is nearer.
 const REACH_S: f64 = 6.0;
@@ -39,7 +38,7 @@ pub fn realign(
     let Method::Onsets(method) = &settings.method else {
         return Err(Error::invalid("the method", settings.method.name(), "onsets, to solve a passage again"));
     };
-    let ordered = settings.in_order();
+    let ordered = corrections::as_constraints(score, settings);
     let moved = ordered.anchors.iter().find(|anchor| (anchor.score_s - at_s).abs() <= SAME_MOMENT_S);
     let passage = Passage::around(score, &alignment.warp, &ordered.anchors, at_s);
     let centre = match moved {
@@ -191,7 +190,7 @@ fn spliced_notes(
             note.confidence = alignment.match_confidence * support.confidence();
         }
     }
-    confidence::trust_fixed(score, settings, &mut notes);
+    corrections::trust(score, settings, &mut notes);
     for (note, aligned) in score.notes.iter().zip(&mut notes) {
         aligned.offset_s = warp.at(note.offset_s).max(aligned.onset_s);
     }

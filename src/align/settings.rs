@@ -13,7 +13,7 @@ pub use crate::features::FeatureKind;
 
 /// All settings of an alignment.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(from = "version_1::Stored")]
+#[serde(try_from = "serde_json::Value")]
 pub struct Settings {
     /// How the warp is found.
     pub method: Method,

@@ -1,5 +1,7 @@
 //! From the path to the exact time of each chord.
 
+use crate::align::settings::FixedNote;
+
 use super::chord::Chord;
 use super::evidence::{Evidence, Pattern};
 use super::stage::Rough;
@@ -33,7 +35,7 @@ pub(super) fn carry_notes(chords: &[Chord], fixed: &[(usize, f64)], rough: Rough
         let of_chord = &chords[knot].notes;
         let first = notes.partition_point(|(note, _)| *note < of_chord.start);
         let own = &mut notes[first..first + of_chord.len()];
-        let shift = median(own).map_or(0.0, |middle| onset_s - middle);
+        let shift = median(own.iter().map(|note| note.1).collect()).map_or(0.0, |middle| onset_s - middle);
         for (note, time) in own {
             *time = rough.known_spread.get(note).map_or(*time + shift, |spread| onset_s + spread).max(0.0);
         }
@@ -45,25 +47,27 @@ pub(super) fn carry_notes(chords: &[Chord], fixed: &[(usize, f64)], rough: Rough
     }
 }
 
-/// The median of the notes' onsets.
-fn median(notes: &[(usize, f64)]) -> Option<f64> {
-    let mut onsets: Vec<f64> = notes.iter().map(|note| note.1).collect();
-    onsets.sort_by(f64::total_cmp);
-    Some(0.5 * (onsets.get((onsets.len().max(1) - 1) / 2)? + onsets.get(onsets.len() / 2)?))
+/// The middle value, or the mean of the two in the middle; none of nothing.
+pub(in crate::align) fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    Some(0.5 * (values.get((values.len().max(1) - 1) / 2)? + values.get(values.len() / 2)?))
 }
 
-/// The time of a chord is the median of its notes' onsets; never backwards, and through what is fixed.
+/// The time of a chord is the median of its notes' onsets, but for those that the user placed apart from it; never backwards, and
+/// through what is fixed.
 pub(super) fn medians(
     chords: &[Chord],
     notes: &[(usize, f64)],
     fixed: &[(usize, f64)],
+    fixed_notes: &[FixedNote],
     mut times: Vec<f64>,
 ) -> Vec<f64> {
+    let is_free = |note: &&(usize, f64)| fixed_notes.binary_search_by_key(&note.0, |fixed| fixed.note).is_err();
     let mut rest = notes;
     for (chord, time) in chords.iter().zip(&mut times) {
         let (own, others) = rest.split_at(chord.notes.len());
         rest = others;
-        *time = median(own).unwrap_or(*time);
+        *time = median(own.iter().filter(is_free).map(|note| note.1).collect()).unwrap_or(*time);
     }
     put_in_order(&mut times, fixed);
     times

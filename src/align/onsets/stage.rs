@@ -77,7 +77,7 @@ pub fn place(
     let mut notes = place_notes(evidence, score, &chords, &times, params);
     set_clock(&mut notes);
     carry_notes(&chords, &fixed, rough, &mut notes);
-    let times = medians(&chords, &notes, &fixed, times);
+    let times = medians(&chords, &notes, &fixed, rough.fixed_notes, times);
     let expected: Vec<f64> = chords.iter().map(|chord| rough.tempo.at(chord.onset_s)).collect();
     let mut support = support(evidence, &chords, &times, &expected, PRECISE_S, params);
     at_limit.iter().for_each(|&knot| support[knot].at_limit = true);

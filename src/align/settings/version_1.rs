@@ -6,16 +6,8 @@ use serde::Deserialize;
 
 use super::{Aligner, Anchor, DEFAULT_HOP, FeatureKind, FixedNote, FrameMethod, Method, Settings, SlopeLimits};
 
-/// Settings as they stand in a file.
 #[derive(Deserialize)]
-#[serde(untagged)]
-pub(super) enum Stored {
-    Now(Now),
-    Version1(Version1),
-}
-
-#[derive(Deserialize)]
-pub(super) struct Now {
+struct Now {
     method: Method,
     #[serde(default)]
     band_s: Option<f64>,
@@ -26,7 +18,7 @@ pub(super) struct Now {
 }
 
 #[derive(Deserialize)]
-pub(super) struct Version1 {
+struct Version1 {
     features: FeatureKind,
     extractor: Option<String>,
     aligner: Version1Aligner,
@@ -59,12 +51,15 @@ fn default_hop() -> usize {
     DEFAULT_HOP
 }
 
-impl From<Stored> for Settings {
-    fn from(stored: Stored) -> Self {
-        match stored {
-            Stored::Now(Now { method, band_s, anchors, fixed_notes }) => Self { method, band_s, anchors, fixed_notes },
-            Stored::Version1(old) => old.into(),
+impl TryFrom<serde_json::Value> for Settings {
+    type Error = serde_json::Error;
+
+    fn try_from(stored: serde_json::Value) -> Result<Self, Self::Error> {
+        if stored.get("method").is_none() {
+            return serde_json::from_value::<Version1>(stored).map(Into::into);
         }
+        let Now { method, band_s, anchors, fixed_notes } = serde_json::from_value(stored)?;
+        Ok(Self { method, band_s, anchors, fixed_notes })
     }
 }
 
@@ -103,6 +98,8 @@ mod tests {
         let read = |refine: &str| serde_json::from_str::<Settings>(&OLD.replace("REFINE", refine)).unwrap();
         let onsets = read("null");
         assert_eq!((onsets.method, onsets.band_s, onsets.anchors.len()), (Method::default(), Some(3.0), 1));
+        let unknown = serde_json::from_str::<Settings>(r#"{"method":{"magic":{}}}"#).unwrap_err().to_string();
+        assert!(unknown.contains("magic") && unknown.contains("onsets"), "{unknown}");
         let Method::Frames(frames) = read("\"none\"").method else { panic!("frames were aligned") };
         assert_eq!((frames.features, frames.extractor.as_deref()), (FeatureKind::Mel, Some("mel")));
         assert_eq!(frames.aligner, Aligner::Gdtw { lambda: Some(0.7), slope: None });

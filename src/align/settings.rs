@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::base::error::{Error, Result};
+use crate::features;
 pub use crate::features::FeatureKind;
 
 /// All settings of an alignment.
@@ -222,7 +223,7 @@ impl Settings {
 
 impl FrameMethod {
     fn validate(&self) -> Result<()> {
-        check_hop(self.hop)?;
+        features::check_hop(self.hop)?;
         if let Aligner::Gdtw { lambda, slope } = self.aligner {
             if let Some(lambda) = lambda.filter(|l| !(l.is_finite() && *l >= 0.0)) {
                 return Err(Error::invalid("lambda", lambda, "a number, zero or more"));
@@ -231,14 +232,6 @@ impl FrameMethod {
         }
         Ok(())
     }
-}
-
-/// Checks a number of samples between feature frames.
-pub fn check_hop(hop: usize) -> Result<()> {
-    if (64..=8192).contains(&hop) {
-        return Ok(());
-    }
-    Err(Error::invalid("hop", hop, "between 64 and 8192 samples"))
 }
 
 fn check_slope(slope: Option<SlopeLimits>) -> Result<()> {

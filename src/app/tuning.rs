@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::document::session::Fingerprint;
 use crate::align::settings::{FeatureKind, SHIPPED_EAR, Settings};
 use crate::base::atomic_file::write_bytes_atomically;
-use crate::learning::{EpochRecord, Method, PieceFiles, PieceScores, TrainEvent, TrainParams};
+use crate::learning::{EpochRecord, PieceFiles, PieceScores, TrainEvent, TrainParams, TrainingMethod};
 use crate::networks::ModelKind;
 
 const PLAN_FILE: &str = "plan.json";
@@ -81,7 +81,7 @@ pub struct Plan {
     /// What training starts from.
     pub start: Start,
     /// The loss.
-    pub method: Method,
+    pub method: TrainingMethod,
     /// Most passes through the data.
     pub epochs: usize,
     /// Step size.
@@ -96,7 +96,7 @@ pub struct Plan {
 
 impl Default for Plan {
     fn default() -> Self {
-        let method = Method::for_tuning(ModelKind::Ear);
+        let method = TrainingMethod::for_tuning(ModelKind::Ear);
         let suitable = TrainParams::fine_tuning(method);
         Self {
             pieces: Vec::new(),
@@ -116,7 +116,7 @@ impl Plan {
     pub fn start_from(&mut self, start: Start, kind: ModelKind) {
         self.start = start;
         if self.method.kind() != kind {
-            self.method = Method::for_tuning(kind);
+            self.method = TrainingMethod::for_tuning(kind);
             self.learning_rate = TrainParams::fine_tuning(self.method).optimiser.learning_rate;
         }
     }

@@ -5,12 +5,11 @@ use std::iter;
 use std::path::{Path, PathBuf};
 
 use super::args::FeaturesArgs;
-use crate::align::settings::check_hop;
 use crate::audio::{self, AudioClip};
 use crate::base::atomic_file::{check_writable, write_output};
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
-use crate::features::{FeatureParams, FeatureSeq, extract};
+use crate::features::{FeatureParams, FeatureSeq, check_hop, extract};
 use crate::score::{Score, SoundFont, SynthParams, synthesise};
 
 pub(super) fn run(ctx: &JobContext, args: &FeaturesArgs) -> Result<()> {

@@ -6,13 +6,13 @@ use super::train::{check_output, summary, tell};
 use super::training_args::{FineTuneArgs, method_for};
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
-use crate::learning::{Control, Method, TrainParams, TrainingJob, Unimproved, run_training};
+use crate::learning::{Control, TrainParams, TrainingJob, TrainingMethod, Unimproved, run_training};
 use crate::networks::{Model, open_model};
 
 pub(super) fn run(ctx: &JobContext, quiet: bool, args: &FineTuneArgs) -> Result<()> {
     let start = open_model(&args.model, &args.common.basic.device.open()?)?;
     let output = output(args)?;
-    let method = method_for(start.kind(), args.method, Method::for_tuning(start.kind()))?;
+    let method = method_for(start.kind(), args.method, TrainingMethod::for_tuning(start.kind()))?;
     args.common.basic.check(method)?;
     check_output(&output, None, &args.data, args.common.validation.as_deref())?;
     let params = args.common.params(TrainParams::fine_tuning(method));

@@ -44,8 +44,10 @@ fn list(folder: Option<&Path>) -> Result<String> {
         for path in paths {
             // One damaged model must not hide the others.
             let card = open_card(&path.to_string_lossy());
-            let about = card.map_or_else(|error| error.to_string(), |card| line(&card));
-            let _ = writeln!(text, "{about}  ({})", path.display());
+            let _ = match card {
+                Ok(card) => writeln!(text, "{}  ({})", line(&card), path.display()),
+                Err(error) => writeln!(text, "{error}"),
+            };
         }
     }
     if text.is_empty() {

@@ -9,8 +9,8 @@ use crate::align::settings::{DEFAULT_HOP, FeatureKind};
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
 use crate::learning::{
-    Control, EarMethod, ExtractorMethod, Method, TrainEvent, TrainParams, Trained, TrainingJob, Unimproved, WarpLoss,
-    find_pieces, run_training,
+    Control, EarMethod, ExtractorMethod, TrainEvent, TrainParams, Trained, TrainingJob, TrainingMethod, Unimproved,
+    WarpLoss, find_pieces, run_training,
 };
 use crate::networks::{
     Device, Ear, EarSpec, Extractor, ExtractorSpec, Model, ModelCard, ModelKind, open_ear, open_extractor,
@@ -47,15 +47,15 @@ pub(super) fn run(ctx: &JobContext, quiet: bool, args: &TrainArgs) -> Result<()>
 }
 
 /// What a kind of model is trained by if nothing else is said.
-fn default_method(kind: ModelKind) -> Method {
+fn default_method(kind: ModelKind) -> TrainingMethod {
     match kind {
-        ModelKind::Ear => Method::Ear(EarMethod::Notes),
-        ModelKind::Extractor => Method::Extractor(ExtractorMethod::decdtw(WarpLoss::TimeErr)),
+        ModelKind::Ear => TrainingMethod::Ear(EarMethod::Notes),
+        ModelKind::Extractor => TrainingMethod::Extractor(ExtractorMethod::decdtw(WarpLoss::TimeErr)),
     }
 }
 
 /// Refuses options of the other kind.
-fn check_options(args: &TrainArgs, method: Method) -> Result<()> {
+fn check_options(args: &TrainArgs, method: TrainingMethod) -> Result<()> {
     args.common.basic.check(method)?;
     let of_extractor = [
         (args.features.is_some(), "--features"),

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::args::FeaturesArg;
 use crate::base::error::{Error, Result};
-use crate::learning::{EarMethod, ExtractorMethod, FeatureCache, Method, TrainParams, WarpLoss};
+use crate::learning::{EarMethod, ExtractorMethod, FeatureCache, TrainParams, TrainingMethod, WarpLoss};
 use crate::networks::{DeviceChoice, ModelKind};
 
 const EXTRACTOR: &str = "Options of --kind extractor";
@@ -76,7 +76,7 @@ pub struct TrainingOptions {
     #[arg(long, value_name = "DATA")]
     pub validation: Option<PathBuf>,
     /// Most passes through the data (default: what suits the method).
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least_one())]
     pub epochs: Option<usize>,
     /// Step size of the optimiser (default: what suits the method).
     #[arg(long, value_name = "F")]
@@ -123,7 +123,7 @@ impl BasicOptions {
     }
 
     /// Refuses what a method does not read.
-    pub fn check(&self, method: Method) -> Result<()> {
+    pub fn check(&self, method: TrainingMethod) -> Result<()> {
         if self.cache.is_some() && method.kind() != ModelKind::Extractor {
             return Err(Error::misplaced("--cache", "--kind extractor", format!("--kind {}", method.kind().name())));
         }
@@ -145,8 +145,8 @@ impl TrainingOptions {
 }
 
 /// The method to train by: the one given, which must be for models of this kind, or the default one.
-pub fn method_for(kind: ModelKind, given: Option<MethodArg>, default: Method) -> Result<Method> {
-    let method = given.map_or(default, Method::from);
+pub fn method_for(kind: ModelKind, given: Option<MethodArg>, default: TrainingMethod) -> Result<TrainingMethod> {
+    let method = given.map_or(default, TrainingMethod::from);
     if method.kind() == kind {
         return Ok(method);
     }
@@ -208,7 +208,7 @@ pub struct ExperimentArgs {
     #[arg(long, value_name = "DIR")]
     pub models: Option<PathBuf>,
     /// Most passes through the data.
-    #[arg(long, default_value_t = 20, value_name = "N")]
+    #[arg(long, default_value_t = 20, value_name = "N", value_parser = at_least_one())]
     pub epochs: usize,
     /// What to train with.
     #[command(flatten)]
@@ -255,7 +255,7 @@ pub enum MethodArg {
     Dilate,
 }
 
-impl From<MethodArg> for Method {
+impl From<MethodArg> for TrainingMethod {
     fn from(arg: MethodArg) -> Self {
         match arg {
             MethodArg::Notes => Self::Ear(EarMethod::Notes),
@@ -267,4 +267,8 @@ impl From<MethodArg> for Method {
             MethodArg::Dilate => Self::Extractor(ExtractorMethod::Dilate { alpha: 0.0, gamma: 0.1 }),
         }
     }
+}
+
+fn at_least_one() -> clap::builder::RangedU64ValueParser<usize> {
+    clap::builder::RangedU64ValueParser::new().range(1..)
 }

@@ -21,7 +21,7 @@ mod tuning;
 mod golden_tests;
 
 pub use attacks::attacks;
-pub use extract::{FeatureParams, extract};
+pub use extract::{FeatureParams, check_hop, extract};
 pub use feature_seq::FeatureSeq;
 pub use kind::FeatureKind;
 pub use loudness::loud_level;

@@ -12,7 +12,7 @@ use super::extractor::{
     ExtractorLesson, Piece, SliceAligner, SliceParams, SliceScores, TestSetup, load_pieces, test_slices,
 };
 use super::feature_cache::FeatureCache;
-use super::method::Method;
+use super::method::TrainingMethod;
 use super::params::TrainParams;
 use super::trainer::{CheckpointPlace, TrainEvent, train};
 use crate::base::error::{Error, Result};
@@ -126,7 +126,7 @@ fn trained_model(
     [training, validation]: &[Arc<Vec<Piece>>; 2],
     tell: &dyn Fn(&str),
 ) -> Result<Extractor> {
-    let Method::Extractor(method) = params.method else {
+    let TrainingMethod::Extractor(method) = params.method else {
         return Err(Error::invalid("method of an experiment", params.method.name(), "one for extractors"));
     };
     let name = format!("{}-{}", name_of(kind), method.name());

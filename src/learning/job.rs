@@ -8,10 +8,10 @@ use serde_json::json;
 
 use super::control::Control;
 use super::data::{PieceFiles, find_pieces, split_by_score};
-use super::ear::{AlignmentLesson, NotesLesson, load_aligned_sounds, load_note_sounds, stretch_scores};
+use super::ear::{EarLesson, load_aligned_sounds, load_note_sounds, stretch_scores};
 use super::extractor::{ExtractorLesson, SliceAligner, SliceScores, TestSetup, load_pieces, test_slices};
 use super::feature_cache::FeatureCache;
-use super::method::{EarMethod, Method};
+use super::method::{EarMethod, TrainingMethod};
 use super::params::TrainParams;
 use super::trainer::{CheckpointPlace, Lesson, TrainEvent, Trained, train};
 use crate::base::atomic_file::check_writable;
@@ -79,15 +79,16 @@ impl TrainingJob {
     fn lesson(&self, ctx: &JobContext, [training, validation]: &[Vec<PieceFiles>; 2]) -> Result<Box<dyn Lesson>> {
         let params = self.params;
         match (params.method, self.start.clone()) {
-            (Method::Ear(EarMethod::Notes), Model::Ear(start)) => {
+            (TrainingMethod::Ear(EarMethod::Notes), Model::Ear(start)) => {
                 let (training, validation) = (load_note_sounds(ctx, training)?, load_aligned_sounds(ctx, validation)?);
-                Ok(Box::new(NotesLesson::new(start, training, validation, params)?))
+                Ok(Box::new(EarLesson::new(start, training, validation, params)?))
             }
-            (Method::Ear(EarMethod::Alignment), Model::Ear(start)) => {
-                let sounds = [load_aligned_sounds(ctx, training)?, load_aligned_sounds(ctx, validation)?];
-                Ok(Box::new(AlignmentLesson::new(start, sounds, params)?))
+            (TrainingMethod::Ear(EarMethod::Alignment), Model::Ear(start)) => {
+                let (training, validation) =
+                    (load_aligned_sounds(ctx, training)?, load_aligned_sounds(ctx, validation)?);
+                Ok(Box::new(EarLesson::new(start, training, validation, params)?))
             }
-            (Method::Extractor(method), Model::Extractor(start)) => {
+            (TrainingMethod::Extractor(method), Model::Extractor(start)) => {
                 let cache = self.cache.as_ref().map(FeatureCache::in_folder).transpose()?;
                 let features = feature_params(&start);
                 let load = |files: &[PieceFiles]| load_pieces(ctx, files, &features, cache.as_ref());
@@ -163,7 +164,7 @@ fn described(
     ];
     let of_extractor =
         [("slice_frames", json!(params.slices.score_frames)), ("learns_lambda", json!(params.learns_lambda))];
-    let of_extractor = of_extractor.into_iter().filter(|_| matches!(params.method, Method::Extractor(_)));
+    let of_extractor = of_extractor.into_iter().filter(|_| matches!(params.method, TrainingMethod::Extractor(_)));
     card.training.extend(entries.into_iter().chain(of_extractor).map(|(name, value)| (name.to_owned(), value)));
     let measured = [("validation", Some((best.time_err_ms, best.time_dev_ms)))];
     let base = base.map(|base| (base.time_err_ms, base.time_dev_ms));

@@ -22,7 +22,7 @@ fn job(folder: &Path, learning_rate: f64, unimproved: Unimproved) -> TrainingJob
             slices: SliceParams { score_frames: 64 },
             epochs: 3,
             optimiser: AdamParams { learning_rate, ..AdamParams::default() },
-            ..TrainParams::of(Method::Extractor(ExtractorMethod::decdtw(WarpLoss::TimeErr)))
+            ..TrainParams::of(TrainingMethod::Extractor(ExtractorMethod::decdtw(WarpLoss::TimeErr)))
         },
         cache: Some(folder.join("cache")),
         unimproved,
@@ -31,7 +31,7 @@ fn job(folder: &Path, learning_rate: f64, unimproved: Unimproved) -> TrainingJob
 
 /// An ear that learns through the alignment of the demo.
 fn ear_job(folder: &Path, learning_rate: f64) -> TrainingJob {
-    let method = Method::Ear(EarMethod::Alignment);
+    let method = TrainingMethod::Ear(EarMethod::Alignment);
     TrainingJob {
         start: open_model("onsets", &Device::Cpu).unwrap(),
         params: TrainParams {
@@ -90,7 +90,7 @@ fn one_score_alone_cannot_be_split() {
 fn a_method_of_the_other_kind_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let job = job(folder.path(), 1e-3, Unimproved::Write);
-    let job = TrainingJob { params: TrainParams::of(Method::Ear(EarMethod::Alignment)), ..job };
+    let job = TrainingJob { params: TrainParams::of(TrainingMethod::Ear(EarMethod::Alignment)), ..job };
     assert!(run(&job).unwrap_err().to_string().contains("for an ear"));
 }
 

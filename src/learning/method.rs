@@ -9,7 +9,7 @@ use crate::networks::ModelKind;
 /// How a network is trained.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Method {
+pub enum TrainingMethod {
     /// An ear.
     Ear(EarMethod),
     /// An extractor.
@@ -26,7 +26,7 @@ pub enum EarMethod {
     Alignment,
 }
 
-impl Method {
+impl TrainingMethod {
     /// How a model of a kind is adapted to a few pieces if nothing else is said: by the error of the alignment.
     pub fn for_tuning(kind: ModelKind) -> Self {
         match kind {

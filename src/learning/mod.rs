@@ -24,7 +24,7 @@ pub use extractor::{ExtractorMethod, SliceBatch, SliceParams, SliceTruth, extrac
 pub use feature_cache::FeatureCache;
 pub use job::{PieceScores, TrainingJob, Unimproved, compare_pieces, run_training};
 pub use losses::WarpLoss;
-pub use method::{EarMethod, Method};
+pub use method::{EarMethod, TrainingMethod};
 pub use optimiser::{Adam, AdamParams};
 pub use params::TrainParams;
 pub use trainer::{TrainEvent, Trained};

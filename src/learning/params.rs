@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::extractor::SliceParams;
-use super::method::{EarMethod, Method};
+use super::method::{EarMethod, TrainingMethod};
 use super::optimiser::AdamParams;
 use crate::base::error::{Error, Result};
 
@@ -21,7 +21,7 @@ pub enum Schedule {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TrainParams {
     /// The loss.
-    pub method: Method,
+    pub method: TrainingMethod,
     /// How slices are cut. For extractors.
     pub slices: SliceParams,
     /// Examples per step: slices, notes or stretches of the score.
@@ -49,7 +49,7 @@ pub struct TrainParams {
 
 impl TrainParams {
     /// What suits a method.
-    pub fn of(method: Method) -> Self {
+    pub fn of(method: TrainingMethod) -> Self {
         let ear = Self {
             method,
             slices: SliceParams::default(),
@@ -65,15 +65,15 @@ impl TrainParams {
             seed: 1,
         };
         match method {
-            Method::Ear(EarMethod::Notes) => ear,
-            Method::Ear(EarMethod::Alignment) => Self {
+            TrainingMethod::Ear(EarMethod::Notes) => ear,
+            TrainingMethod::Ear(EarMethod::Alignment) => Self {
                 batch_size: 8,
                 optimiser: AdamParams { learning_rate: 2e-4, ..AdamParams::default() },
                 longest_gradient: Some(2.0),
                 augmented: false,
                 ..ear
             },
-            Method::Extractor(_) => Self {
+            TrainingMethod::Extractor(_) => Self {
                 batch_size: 5,
                 epochs: 20,
                 optimiser: AdamParams::default(),
@@ -86,10 +86,10 @@ impl TrainParams {
     }
 
     /// What suits adapting a model to a few pieces: fewer and shorter steps.
-    pub fn fine_tuning(method: Method) -> Self {
+    pub fn fine_tuning(method: TrainingMethod) -> Self {
         let learning_rate = match method {
-            Method::Ear(_) => 2e-4,
-            Method::Extractor(_) => 1e-4,
+            TrainingMethod::Ear(_) => 2e-4,
+            TrainingMethod::Extractor(_) => 1e-4,
         };
         let suitable = Self::of(method);
         Self { epochs: 10, patience: 10, optimiser: AdamParams { learning_rate, ..suitable.optimiser }, ..suitable }

@@ -37,7 +37,9 @@ pub(super) trait Lesson: Sync {
     fn validate(&self, ctx: &JobContext, parameters: &[f32]) -> Result<SliceScores>;
 
     /// How good the alignment is without any network, if that can be said: what training has to beat.
-    fn baseline(&self, ctx: &JobContext) -> Result<Option<SliceScores>>;
+    fn baseline(&self, _: &JobContext) -> Result<Option<SliceScores>> {
+        Ok(None)
+    }
 
     /// The model that these parameters make.
     fn model(&self, parameters: Vec<f32>) -> Result<Model>;

@@ -6,7 +6,7 @@ use crate::base::random::Random;
 use crate::evaluation::GroundTruth;
 use crate::features::{FeatureKind, FeatureSeq};
 use crate::learning::extractor::{ExtractorLesson, Piece};
-use crate::learning::{AdamParams, ExtractorMethod, Method, SliceParams, WarpLoss};
+use crate::learning::{AdamParams, ExtractorMethod, SliceParams, TrainingMethod, WarpLoss};
 use crate::networks::{Extractor, ExtractorSpec, ModelCard};
 
 const STEP: f64 = 1024.0 / 22_050.0;
@@ -54,13 +54,13 @@ fn params() -> TrainParams {
         epochs: 3,
         learns_lambda: true,
         optimiser: AdamParams { learning_rate: 3e-3, ..AdamParams::default() },
-        ..TrainParams::of(Method::Extractor(ExtractorMethod::decdtw(WarpLoss::TimeErr)))
+        ..TrainParams::of(TrainingMethod::Extractor(ExtractorMethod::decdtw(WarpLoss::TimeErr)))
     }
 }
 
 fn lesson(params: &TrainParams) -> ExtractorLesson {
     let card = ModelCard::new("test", ExtractorSpec::new(FeatureKind::Chroma, 1024, 16));
-    let Method::Extractor(method) = params.method else { panic!("these tests train extractors") };
+    let TrainingMethod::Extractor(method) = params.method else { panic!("these tests train extractors") };
     ExtractorLesson {
         start: Extractor::untrained(card, 1, &Device::Cpu).unwrap(),
         method,
@@ -155,7 +155,7 @@ fn patience_ends_a_training_that_does_not_improve() {
 fn events_come_in_order_and_every_method_trains() {
     for method in ExtractorMethod::ALL {
         let seen = RefCell::new(Vec::new());
-        let params = TrainParams { epochs: 1, method: Method::Extractor(method), ..params() };
+        let params = TrainParams { epochs: 1, method: TrainingMethod::Extractor(method), ..params() };
         run(&JobContext::new(), &params, None, &|event| seen.borrow_mut().push(event)).unwrap();
         let seen = seen.into_inner();
         assert!(matches!(seen[0], TrainEvent::Epoch { epoch: 0, is_best: true, .. }));

@@ -333,7 +333,7 @@ fn work_of_a_crashed_window_is_recovered() {
     bench.apply(Command::PlaceAnchor(Anchor { score_s, performance_s: performance_s + 0.02 }));
     bench.wait("solving", |state| state.work.is_none());
     bench.harness.state().borrow_mut().as_mut().unwrap().autosave_now();
-    bench.wait("keeping", |state| open(state).kept_revision == open(state).revision);
+    bench.wait("keeping", |state| open(state).autosaved_revision == open(state).revision);
     // Not closed: as good as a crash.
     drop(bench);
 

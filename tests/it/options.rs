@@ -106,7 +106,7 @@ fn a_device_that_is_not_there_is_refused_and_the_cpu_gives_the_usual_result() {
 fn a_result_is_made_again_byte_for_byte_from_its_json() {
     let demo = Demo::new();
     for settings in [
-        &["--slope", "0.3:3", "--anchor", "10=16.2", "--fix-note", "60=21.5"][..],
+        &["--slope", "0.3:3", "--anchor", "10=16.2", "--fix-note", "60=15.4"][..],
         &["--method", "frames", "--extractor", "mel", "--ends", "pinned", "--lambda", "0.4"],
     ] {
         let (first, second) = (demo.path("first.json"), demo.path("second.json"));

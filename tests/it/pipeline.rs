@@ -131,6 +131,9 @@ fn anchors_are_met_exactly_by_every_method_even_where_they_are_wrong() {
     let contradiction = demo.align(["--anchor", "5=20", "--anchor", "6=10"]);
     assert_eq!(contradiction.code, Some(1));
     assert!(contradiction.stderr.contains("contradict"), "{}", contradiction.stderr);
+    let twice = demo.align(["--fix-note", "3=5", "--fix-note", "3=6"]);
+    assert_eq!(twice.code, Some(2));
+    assert!(twice.stderr.contains("twice"), "{}", twice.stderr);
 }
 
 #[test]

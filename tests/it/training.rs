@@ -278,3 +278,10 @@ fn an_output_that_cannot_be_written_is_told_before_the_training() {
     assert!(run.code == Some(1) && run.stderr.contains("folder does not exist"), "{}", run.stderr);
     assert!(!run.stderr.contains("epoch"), "{}", run.stderr);
 }
+
+#[test]
+fn no_epochs_are_refused() {
+    let run = agogic(["train", ".", "--epochs", "0"]);
+    assert_eq!(run.code, Some(2), "{}", run.stderr);
+    assert!(run.stderr.contains("--epochs"), "{}", run.stderr);
+}

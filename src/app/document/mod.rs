@@ -111,7 +111,7 @@ pub struct Document {
     /// The last change that is saved.
     pub saved_revision: u64,
     /// The last change that is safe from a crash.
-    pub kept_revision: u64,
+    pub autosaved_revision: u64,
 }
 
 impl Document {
@@ -147,7 +147,7 @@ impl Document {
             revision,
             corrected_revision: revision,
             saved_revision: 0,
-            kept_revision: 0,
+            autosaved_revision: 0,
             piece,
         }
     }
@@ -159,7 +159,7 @@ impl Document {
 
     /// Whether a crash would lose nothing.
     pub fn is_safe(&self) -> bool {
-        self.revision == self.saved_revision || self.revision == self.kept_revision
+        self.revision == self.saved_revision || self.revision == self.autosaved_revision
     }
 
     /// Something is saved with the session that can be had again: a reference, an alignment kept to compare, a setting.

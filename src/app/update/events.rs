@@ -71,7 +71,7 @@ fn take_in_one(state: &mut AppState, services: &mut Services, slot: Slot, event:
         Event::Sound(clip) => play::score_sounds(state, services, clip),
         Event::Written(path) => state.tell(Notice::info(format!("Wrote {}.", path.display()))),
         Event::Saved { path, revision } => files::saved(state, services, path, revision),
-        Event::Kept(revision) => files::kept(state, services, revision),
+        Event::Autosaved(revision) => files::autosaved(state, services, revision),
         Event::Picked(paths) => picked(state, services, paths),
         Event::Failed(error) => failed(state, services, slot, &error),
     }
@@ -82,7 +82,7 @@ fn opened(state: &mut AppState, services: &mut Services, piece: Arc<Piece>, refe
     if state.transport.playing {
         play::toggle(state, services);
     }
-    for slot in [Slot::Listen, Slot::Drag, Slot::Other, Slot::Save, Slot::Keep] {
+    for slot in [Slot::Listen, Slot::Drag, Slot::Other, Slot::Save, Slot::Autosave] {
         services.worker.cancel(slot);
     }
     if let Some(damage) = &piece.damage {
@@ -94,7 +94,7 @@ fn opened(state: &mut AppState, services: &mut Services, piece: Arc<Piece>, refe
     let mut document = Document::new(piece, reference, opening, state.document.take());
     document.recovered = leftover.map(|index| state.left_behind.remove(index));
     state.document = Some(document);
-    files::forget_kept(services);
+    files::forget_autosaved(services);
     state.transport = state.transport.of_new_piece();
     state.waiting = Waiting::default();
     state.tried = None;
@@ -154,7 +154,7 @@ fn failed(state: &mut AppState, services: &mut Services, slot: Slot, error: &Err
         Slot::Train => tune::ended(state),
         Slot::Sound => play::no_soundfont(state, services),
         // It is tried again after the next change.
-        Slot::Keep => with_document(state, |document| document.kept_revision = document.revision),
+        Slot::Autosave => with_document(state, |document| document.autosaved_revision = document.revision),
         Slot::Save => state.after_saving = None,
         _ => {}
     }

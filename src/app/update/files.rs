@@ -207,7 +207,7 @@ pub(super) fn saved(state: &mut AppState, services: &mut Services, path: PathBuf
     });
     forget_recovered(state, services);
     if state.document.as_ref().is_some_and(Document::is_safe) {
-        forget_kept(services);
+        forget_autosaved(services);
     }
     if let Some(afterwards) = state.after_saving.take() {
         unless_changed(state, services, afterwards);
@@ -221,8 +221,8 @@ pub(super) fn discard_left_behind(state: &mut AppState, services: &mut Services)
 }
 
 /// The session is safe from a crash up to a change.
-pub(super) fn kept(state: &mut AppState, services: &mut Services, revision: u64) {
-    with_document(state, |document| document.kept_revision = revision);
+pub(super) fn autosaved(state: &mut AppState, services: &mut Services, revision: u64) {
+    with_document(state, |document| document.autosaved_revision = revision);
     forget_recovered(state, services);
 }
 
@@ -234,7 +234,7 @@ fn forget_recovered(state: &mut AppState, services: &mut Services) {
 }
 
 /// There is nothing to recover of this window.
-pub(super) fn forget_kept(services: &mut Services) {
+pub(super) fn forget_autosaved(services: &mut Services) {
     if let Some(recovery) = &services.recovery {
         services.worker.start(Task::Forget(recovery.file().to_owned()));
     }
@@ -243,10 +243,10 @@ pub(super) fn forget_kept(services: &mut Services) {
 /// Keeps changes safe from a crash. To be called now and then.
 pub fn autosave(state: &AppState, services: &mut Services) {
     let Some(document) = &state.document else { return };
-    let busy = document.dragging || services.worker.is_busy(Slot::Keep);
+    let busy = document.dragging || services.worker.is_busy(Slot::Autosave);
     if busy || document.is_safe() {
         return;
     }
     let Some(path) = services.recovery.as_ref().map(|recovery| recovery.file().to_owned()) else { return };
-    services.worker.start(Task::Keep { session: Box::new(document.session()), path, revision: document.revision });
+    services.worker.start(Task::Autosave { session: Box::new(document.session()), path, revision: document.revision });
 }

@@ -151,7 +151,7 @@ pub enum Task {
         replace: bool,
     },
     /// Keeps the session safe from a crash.
-    Keep {
+    Autosave {
         /// What.
         session: Box<Session>,
         /// Where.
@@ -256,7 +256,7 @@ impl Task {
             Self::Sound { .. } => Slot::Sound,
             Self::Export { .. } | Self::Picture { .. } => Slot::Export,
             Self::Save { .. } => Slot::Save,
-            Self::Keep { .. } | Self::Forget(_) => Slot::Keep,
+            Self::Autosave { .. } | Self::Forget(_) => Slot::Autosave,
             Self::OpenModel { .. } => Slot::Model,
             Self::Classify { .. } | Self::FindLabelled(_) | Self::Label { .. } | Self::ForgetLeftover(_) => Slot::Files,
             Self::Dialog(_) => Slot::Dialog,
@@ -280,7 +280,7 @@ impl Task {
             Self::Sound { .. } => "sound",
             Self::Export { .. } => "export",
             Self::Save { .. } => "save",
-            Self::Keep { .. } => "keep",
+            Self::Autosave { .. } => "autosave",
             Self::Dialog(_) => "dialog",
             Self::Picture { .. } => "picture",
             Self::Classify { .. } => "classify",
@@ -382,9 +382,9 @@ pub fn run(ctx: &JobContext, task: Task, tell: &dyn Fn(Event)) -> Result<()> {
                 Ok(Event::Saved { path: path.to_owned(), revision })
             })?);
         }
-        Task::Keep { session, path, revision } => {
+        Task::Autosave { session, path, revision } => {
             session.write(&path)?;
-            tell(Event::Kept(revision));
+            tell(Event::Autosaved(revision));
         }
         Task::Dialog(ask) => tell(Event::Picked(system_dialog::wait(ask))),
         Task::Picture { sources, drawing, mut options, replace } => {

@@ -41,7 +41,7 @@ pub enum Slot {
     /// Saving the session.
     Save,
     /// Keeping the session safe from a crash.
-    Keep,
+    Autosave,
     /// A file dialog of the system.
     Dialog,
     /// Training a model.
@@ -120,7 +120,7 @@ pub enum Event {
         revision: u64,
     },
     /// The session is safe from a crash up to this change.
-    Kept(u64),
+    Autosaved(u64),
     /// The user chose files; none if the dialog was closed.
     Picked(Vec<PathBuf>),
     /// Nothing was written: there is another file.

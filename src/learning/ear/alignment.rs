@@ -6,14 +6,14 @@ use sha2::{Digest, Sha256};
 
 use super::super::extractor::SliceScores;
 use super::super::params::TrainParams;
-use super::super::trainer::{Epoch, Lesson};
+use super::super::trainer::Epoch;
+use super::lesson::Material;
 use super::sounds::AlignedSound;
 use super::stretch::{Stretch, StretchBatch, truth_of};
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
 use crate::base::random::Random;
 use crate::networks::ops::failed;
-use crate::networks::{Ear, Model, ear};
 
 /// Chords of a stretch.
 const CHORDS: usize = 32;
@@ -24,79 +24,43 @@ const LONGEST_SHIFT_S: f64 = 0.1;
 /// Tells this generator from the others of an epoch.
 const STRETCHES: u64 = 11;
 
-/// An ear and the pieces that it learns from and is judged by.
-pub(in crate::learning) struct AlignmentLesson {
-    start: Ear,
-    training: Vec<AlignedSound>,
-    validation: Vec<AlignedSound>,
-    params: TrainParams,
-}
-
-impl AlignmentLesson {
-    pub fn new(start: Ear, [training, validation]: [Vec<AlignedSound>; 2], params: TrainParams) -> Result<Self> {
-        fixed_stretches(&training)?;
-        fixed_stretches(&validation)?;
-        Ok(Self { start, training, validation, params })
-    }
-}
-
-impl Lesson for AlignmentLesson {
-    fn parameters(&self) -> Result<Vec<f32>> {
-        self.start.parameters()
-    }
-
-    fn parts(&self) -> Vec<usize> {
-        vec![ear::parameter_count()]
-    }
-
-    fn device(&self) -> &Device {
-        self.start.device()
+/// Pieces whose stretches are placed by the onset problem.
+impl Material for Vec<AlignedSound> {
+    fn check(&self) -> Result<()> {
+        fixed_stretches(self).map(drop)
     }
 
     fn identify(&self, hasher: &mut Sha256) {
-        for sounds in [&self.training, &self.validation] {
-            hasher.update((sounds.len() as u64).to_le_bytes());
-            sounds.iter().for_each(|sound| sound.identify(hasher));
-        }
+        hasher.update((self.len() as u64).to_le_bytes());
+        self.iter().for_each(|sound| sound.identify(hasher));
     }
 
-    fn epoch(&self, number: usize) -> Result<Box<dyn Epoch + '_>> {
-        let mut random = Random::at(self.params.seed, &[STRETCHES, number as u64]);
-        let mut plan = stretches(&self.training, &mut |most| {
+    fn epoch<'a>(&'a self, number: usize, params: &'a TrainParams) -> Box<dyn Epoch + 'a> {
+        let mut random = Random::at(params.seed, &[STRETCHES, number as u64]);
+        let mut plan = stretches(self, &mut |most| {
             (random.between(0.0, most as f64) as usize, random.between(-LONGEST_SHIFT_S, LONGEST_SHIFT_S))
         });
         random.shuffle(&mut plan);
-        Ok(Box::new(Stretches { lesson: self, plan }))
-    }
-
-    fn validate(&self, ctx: &JobContext, parameters: &[f32]) -> Result<SliceScores> {
-        stretch_scores(ctx, &self.validation, parameters, self.device())
-    }
-
-    fn baseline(&self, _: &JobContext) -> Result<Option<SliceScores>> {
-        Ok(None)
-    }
-
-    fn model(&self, parameters: Vec<f32>) -> Result<Model> {
-        Ear::new(self.start.card.clone(), parameters, self.device()).map(Model::Ear)
+        Box::new(Stretches { sounds: self, params, plan })
     }
 }
 
 /// The stretches of one epoch.
 struct Stretches<'a> {
-    lesson: &'a AlignmentLesson,
+    sounds: &'a [AlignedSound],
+    params: &'a TrainParams,
     plan: Vec<Stretch>,
 }
 
 impl Epoch for Stretches<'_> {
     fn steps(&self) -> usize {
-        self.plan.len().div_ceil(self.lesson.params.batch_size)
+        self.plan.len().div_ceil(self.params.batch_size)
     }
 
     fn loss(&self, ctx: &JobContext, step: usize, parameters: &[Tensor]) -> candle_core::Result<Tensor> {
-        let size = self.lesson.params.batch_size;
+        let size = self.params.batch_size;
         let plan = &self.plan[step * size..((step + 1) * size).min(self.plan.len())];
-        StretchBatch::new(&self.lesson.training, plan).loss(ctx, &parameters[0])
+        StretchBatch::new(self.sounds, plan).loss(ctx, &parameters[0])
     }
 }
 
@@ -119,7 +83,7 @@ fn stretches(sounds: &[AlignedSound], draw: &mut dyn FnMut(usize) -> (usize, f64
 }
 
 /// The stretches that accuracy is measured on: always the same.
-pub(super) fn fixed_stretches(sounds: &[AlignedSound]) -> Result<Vec<Stretch>> {
+fn fixed_stretches(sounds: &[AlignedSound]) -> Result<Vec<Stretch>> {
     let plan = stretches(sounds, &mut |_| (0, 0.0));
     if plan.is_empty() {
         let cause = format!("no piece has {CHORDS} chords with true times");

@@ -5,12 +5,14 @@
 //! way an ear is judged by the error of such stretches on other pieces.
 
 mod alignment;
+mod lesson;
 mod notes;
 mod sounds;
 mod stretch;
 
-pub(super) use alignment::{AlignmentLesson, stretch_scores};
-pub(super) use notes::{NotesLesson, load_note_sounds};
+pub(super) use alignment::stretch_scores;
+pub(super) use lesson::EarLesson;
+pub(super) use notes::load_note_sounds;
 pub(super) use sounds::load_aligned_sounds;
 
 #[cfg(test)]

@@ -2,17 +2,16 @@
 
 use std::path::Path;
 
-use candle_core::{Device, Tensor};
+use candle_core::Tensor;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
 use super::super::augmentation::LevelChange;
 use super::super::data::{PieceFiles, load_all};
-use super::super::extractor::SliceScores;
 use super::super::params::TrainParams;
-use super::super::trainer::{Epoch, Lesson};
-use super::alignment::{fixed_stretches, stretch_scores};
-use super::sounds::{AlignedSound, levels_of};
+use super::super::trainer::Epoch;
+use super::lesson::Material;
+use super::sounds::levels_of;
 use crate::audio;
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
@@ -21,7 +20,6 @@ use crate::base::time::ANALYSIS_RATE;
 use crate::evaluation::{BeatClock, read_ground_truth};
 use crate::features::{LOWEST_SEMITONE, SEMITONE_BANDS, estimate_tuning};
 use crate::networks::ear::{CHANNELS, CONTEXT, Levels, NETWORK_HOP, logits};
-use crate::networks::{Ear, Model, ear};
 use crate::score::Score;
 
 /// Frames of an example that are judged.
@@ -46,82 +44,38 @@ pub(in crate::learning) struct NoteSound {
     pub(super) onsets: Vec<Vec<f64>>,
 }
 
-/// An ear, the recordings that it learns from, and the pieces that it is judged by.
-pub(in crate::learning) struct NotesLesson {
-    start: Ear,
-    training: Vec<NoteSound>,
-    validation: Vec<AlignedSound>,
-    params: TrainParams,
-}
-
-impl NotesLesson {
-    pub fn new(
-        start: Ear,
-        training: Vec<NoteSound>,
-        validation: Vec<AlignedSound>,
-        params: TrainParams,
-    ) -> Result<Self> {
-        fixed_stretches(&validation)?;
-        Ok(Self { start, training, validation, params })
-    }
-}
-
-impl Lesson for NotesLesson {
-    fn parameters(&self) -> Result<Vec<f32>> {
-        self.start.parameters()
-    }
-
-    fn parts(&self) -> Vec<usize> {
-        vec![ear::parameter_count()]
-    }
-
-    fn device(&self) -> &Device {
-        self.start.device()
-    }
-
+impl Material for Vec<NoteSound> {
     fn identify(&self, hasher: &mut Sha256) {
-        for sound in &self.training {
+        for sound in self {
             sound.levels.identify(&mut |bytes| hasher.update(bytes));
             for onsets in &sound.onsets {
                 hasher.update((onsets.len() as u64).to_le_bytes());
                 onsets.iter().for_each(|onset| hasher.update(onset.to_le_bytes()));
             }
         }
-        self.validation.iter().for_each(|sound| sound.identify(hasher));
     }
 
-    fn epoch(&self, number: usize) -> Result<Box<dyn Epoch + '_>> {
-        let places = draw_places(&self.training, &mut Random::at(self.params.seed, &[PLACES, number as u64]));
-        Ok(Box::new(Examples { lesson: self, places, number: number as u64 }))
-    }
-
-    fn validate(&self, ctx: &JobContext, parameters: &[f32]) -> Result<SliceScores> {
-        stretch_scores(ctx, &self.validation, parameters, self.device())
-    }
-
-    fn baseline(&self, _: &JobContext) -> Result<Option<SliceScores>> {
-        Ok(None)
-    }
-
-    fn model(&self, parameters: Vec<f32>) -> Result<Model> {
-        Ear::new(self.start.card.clone(), parameters, self.device()).map(Model::Ear)
+    fn epoch<'a>(&'a self, number: usize, params: &'a TrainParams) -> Box<dyn Epoch + 'a> {
+        let places = draw_places(self, &mut Random::at(params.seed, &[PLACES, number as u64]));
+        Box::new(Examples { sounds: self, params, places, number: number as u64 })
     }
 }
 
 /// The examples of one epoch.
 struct Examples<'a> {
-    lesson: &'a NotesLesson,
+    sounds: &'a [NoteSound],
+    params: &'a TrainParams,
     places: Vec<Place>,
     number: u64,
 }
 
 impl Epoch for Examples<'_> {
     fn steps(&self) -> usize {
-        self.places.len().div_ceil(self.lesson.params.batch_size)
+        self.places.len().div_ceil(self.params.batch_size)
     }
 
     fn loss(&self, _: &JobContext, step: usize, parameters: &[Tensor]) -> candle_core::Result<Tensor> {
-        let params = &self.lesson.params;
+        let params = self.params;
         let places = &self.places[step * params.batch_size..((step + 1) * params.batch_size).min(self.places.len())];
         let mut inputs = vec![0.0; places.len() * FRAMES * CHANNELS];
         let mut targets = vec![0.0; places.len() * JUDGED];
@@ -135,7 +89,7 @@ impl Epoch for Examples<'_> {
                 let outs = inputs.chunks_exact_mut(FRAMES * CHANNELS).zip(targets.chunks_exact_mut(JUDGED));
                 for (&place, (inputs, targets)) in places.iter().zip(outs) {
                     let change = if params.augmented { LevelChange::draw(&mut random) } else { LevelChange::none() };
-                    fill(&self.lesson.training, place, &change, &mut random, inputs, targets);
+                    fill(self.sounds, place, &change, &mut random, inputs, targets);
                 }
             });
         let inputs = Tensor::from_vec(inputs, (places.len(), FRAMES, CHANNELS), parameters[0].device())?;

@@ -17,7 +17,7 @@ use crate::evaluation::GroundTruth;
 use crate::features::{LOWEST_SEMITONE, SEMITONE_BANDS};
 use crate::learning::extractor::SliceScores;
 use crate::learning::trainer::{CheckpointPlace, Epoch, Lesson, TrainEvent, Trained, train};
-use crate::learning::{AdamParams, Control, EarMethod, Method, TrainParams};
+use crate::learning::{AdamParams, Control, EarMethod, TrainParams, TrainingMethod};
 use crate::networks::ear::{CHANNELS, CONTEXT, NETWORK_HOP};
 use crate::networks::{Ear, EarSpec, Model, ModelCard, open_ear};
 use crate::score::{Score, SynthParams, plain_score, synthesise_mapped};
@@ -57,12 +57,12 @@ fn shipped() -> Ear {
 }
 
 fn params(epochs: usize, learning_rate: f64) -> TrainParams {
-    let suitable = TrainParams::of(Method::Ear(EarMethod::Alignment));
+    let suitable = TrainParams::of(TrainingMethod::Ear(EarMethod::Alignment));
     TrainParams { epochs, patience: epochs, optimiser: AdamParams { learning_rate, ..suitable.optimiser }, ..suitable }
 }
 
-fn lesson(start: Ear, late_s: f64, params: TrainParams) -> AlignmentLesson {
-    AlignmentLesson::new(start, [vec![sound(late_s)], vec![sound(late_s)]], params).unwrap()
+fn lesson(start: Ear, late_s: f64, params: TrainParams) -> EarLesson<Vec<AlignedSound>> {
+    EarLesson::new(start, vec![sound(late_s)], vec![sound(late_s)], params).unwrap()
 }
 
 fn run(lesson: &dyn Lesson, params: &TrainParams) -> Trained {
@@ -151,7 +151,7 @@ fn any_number_of_threads_gives_the_same_bits_and_so_does_a_resumed_training() {
 fn pieces_too_short_to_learn_from_are_refused() {
     let mut short = sound(0.0);
     short.chords.truncate(10);
-    let found = AlignmentLesson::new(shipped(), [vec![short], vec![sound(0.0)]], params(1, 1e-3));
+    let found = EarLesson::new(shipped(), vec![short], vec![sound(0.0)], params(1, 1e-3));
     assert!(found.map(drop).unwrap_err().to_string().contains("longer pieces"));
 }
 
@@ -189,7 +189,7 @@ fn note_sound() -> NoteSound {
 
 /// Judges every epoch better than the one before, so that the last one is kept.
 struct LastIsBest {
-    lesson: NotesLesson,
+    lesson: EarLesson<Vec<NoteSound>>,
     judged: AtomicU32,
 }
 
@@ -219,10 +219,6 @@ impl Lesson for LastIsBest {
         Ok(SliceScores { time_err_ms, time_dev_ms: time_err_ms, slices: 1 })
     }
 
-    fn baseline(&self, ctx: &JobContext) -> Result<Option<SliceScores>> {
-        self.lesson.baseline(ctx)
-    }
-
     fn model(&self, parameters: Vec<f32>) -> Result<Model> {
         self.lesson.model(parameters)
     }
@@ -231,13 +227,13 @@ impl Lesson for LastIsBest {
 #[test]
 fn a_short_training_from_notes_hears_the_right_pitch_at_the_right_time() -> Result<()> {
     let sound = note_sound();
-    let suitable = TrainParams::of(Method::Ear(EarMethod::Notes));
+    let suitable = TrainParams::of(TrainingMethod::Ear(EarMethod::Notes));
     let optimiser = AdamParams { learning_rate: 5e-3, ..suitable.optimiser };
     let params = TrainParams { epochs: 40, patience: 40, augmented: false, optimiser, ..suitable };
     let card = ModelCard::new("ear", EarSpec::default());
     let start = Ear::untrained(card.clone(), 1, &Device::Cpu)?;
     let train = || {
-        let lesson = NotesLesson::new(start.clone(), vec![sound.clone()], vec![self::sound(0.0)], params)?;
+        let lesson = EarLesson::new(start.clone(), vec![sound.clone()], vec![self::sound(0.0)], params)?;
         Ok::<_, Error>(weights(&run(&LastIsBest { lesson, judged: AtomicU32::new(0) }, &params)))
     };
     let trained = train()?;

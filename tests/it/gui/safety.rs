@@ -20,7 +20,7 @@ fn correct(bench: &mut Bench, index: usize) {
 }
 
 fn wait_until_safe(bench: &mut Bench) {
-    bench.wait("autosave", |state| open(state).kept_revision == open(state).revision);
+    bench.wait("autosave", |state| open(state).autosaved_revision == open(state).revision);
 }
 
 fn kept_sessions(folder: &Path) -> usize {

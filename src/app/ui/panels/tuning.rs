@@ -14,17 +14,17 @@ use crate::app::state::AppState;
 use crate::app::system_dialog::Question;
 use crate::app::tuning::{Outcome, Phase, Plan, Role, Start, Tuning};
 use crate::app::ui::theme::{self, Palette};
-use crate::learning::{EarMethod, ExtractorMethod, Method, TrainParams, WarpLoss};
+use crate::learning::{EarMethod, ExtractorMethod, TrainParams, TrainingMethod, WarpLoss};
 use crate::networks::ModelKind;
 
-const METHODS: [(Method, &str); 7] = [
-    (Method::Ear(EarMethod::Alignment), "Through the alignment"),
-    (Method::Ear(EarMethod::Notes), "From the notes"),
-    (Method::Extractor(ExtractorMethod::decdtw(WarpLoss::TimeErr)), "DecDTW, TimeErr"),
-    (Method::Extractor(ExtractorMethod::decdtw(WarpLoss::TimeDev)), "DecDTW, TimeDev"),
-    (Method::Extractor(ExtractorMethod::SoftDtw { gamma: 1.0 }), "Soft-DTW"),
-    (Method::Extractor(ExtractorMethod::AlongTruth), "Along the truth"),
-    (Method::Extractor(ExtractorMethod::Dilate { alpha: 0.0, gamma: 0.1 }), "DILATE"),
+const METHODS: [(TrainingMethod, &str); 7] = [
+    (TrainingMethod::Ear(EarMethod::Alignment), "Through the alignment"),
+    (TrainingMethod::Ear(EarMethod::Notes), "From the notes"),
+    (TrainingMethod::Extractor(ExtractorMethod::decdtw(WarpLoss::TimeErr)), "DecDTW, TimeErr"),
+    (TrainingMethod::Extractor(ExtractorMethod::decdtw(WarpLoss::TimeDev)), "DecDTW, TimeDev"),
+    (TrainingMethod::Extractor(ExtractorMethod::SoftDtw { gamma: 1.0 }), "Soft-DTW"),
+    (TrainingMethod::Extractor(ExtractorMethod::AlongTruth), "Along the truth"),
+    (TrainingMethod::Extractor(ExtractorMethod::Dilate { alpha: 0.0, gamma: 0.1 }), "DILATE"),
 ];
 const UNTRAINED: [(FeatureKind, &str); 3] = [
     (FeatureKind::Cqt, "new, on constant-Q"),

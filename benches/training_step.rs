@@ -5,10 +5,11 @@
 use std::hint::black_box;
 use std::time::Instant;
 
+use agogic::Device;
 use agogic::JobContext;
+use agogic::training::Gru;
 use agogic::training::GruShape;
 use agogic::training::{Adam, AdamParams, ExtractorMethod, SliceBatch, SliceParams, SliceTruth, extractor_loss};
-use agogic::training::{Device, Gru};
 use candle_core::{Tensor, Var};
 
 const SLICES: usize = 5;

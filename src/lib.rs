@@ -11,9 +11,12 @@ mod base;
 mod bench;
 mod cli;
 mod demo;
+mod devices;
 mod evaluation;
 mod export;
 mod features;
+#[cfg(feature = "gpu")]
+mod gpu;
 mod learning;
 mod networks;
 mod score;
@@ -32,9 +35,16 @@ pub use audio::{AudioClip, Decoded, decode, decode_bytes};
 pub use base::error::{Error, Result};
 pub use base::job::{JobContext, Progress};
 pub use cli::main as command_line;
+pub use devices::{ChosenDevice, DeviceChoice, DeviceInfo, DeviceKind, Notify, devices};
 pub use evaluation::{BeatClock, GroundTruth, Metrics, TimeMap, evaluate, read_ground_truth};
 pub use export::{ExportInput, Exporter, Format, read_alignment};
+pub use networks::Device;
 pub use score::{Note, Score, ScoreBeat, SynthParams, synthesise, synthesise_mapped};
+
+/// The examples of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
 
 /// The embedded demo piece: performance, score and ground truth.
 pub mod demo_piece {
@@ -55,7 +65,7 @@ pub mod training {
         run_training,
     };
     pub use crate::networks::gru::{Batch, GruRef, GruShape, InputGradient, backward, encode, encode_recording};
-    pub use crate::networks::{Device, DeviceChoice, Gru, Model, ModelCard, ModelKind, open_model};
+    pub use crate::networks::{Gru, Model, ModelCard, ModelKind, open_model};
 }
 
 /// The desktop window, without the system that it runs on: tests drive it.

@@ -7,11 +7,11 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use agogic::Device;
 use agogic::JobContext;
 use agogic::OnsetParams;
 use agogic::Score;
 use agogic::Settings;
-use agogic::training::Device;
 use agogic::{BeatClock, TimeMap, evaluate, read_ground_truth};
 use agogic::{Error, Result, decode};
 use agogic::{Listening, Named, Stopwatch, align_with};

@@ -11,8 +11,8 @@ use crate::features::{FeatureParams, FeatureSeq, extract, rescaled};
 use crate::networks::{Side, open_extractor};
 use crate::score::{Score, SoundFont, play_in_tune};
 use crate::warping::Warp;
-use crate::warping::cost::{Band, LocalCost, local_cost};
-use crate::warping::dtw::{self, DtwParams, PathReading, dtw};
+use crate::warping::cost::Band;
+use crate::warping::dtw::{self, PathReading, dtw_of_pairs};
 use crate::warping::gdtw::{Problem, SolveOptions, WideningBand, Workspace, solve_in_band};
 
 use super::retiming::Retiming;
@@ -178,8 +178,8 @@ fn dtw_times(ctx: &JobContext, frames: &Frames, actual: &FeatureSeq, radius: f64
         ranges.push(low..high + 1);
     }
     let band = Band::from_ranges(actual.frames(), &ranges)?;
-    let cost = local_cost(ctx, &frames.features.signal()?, &actual.signal()?, LocalCost::SquaredEuclidean, &band)?;
-    let path = dtw(ctx, &cost, &DtwParams { ends: dtw::Ends::Subsequence, ..DtwParams::default() })?;
+    let pair = (frames.features.signal()?, actual.signal()?, band);
+    let path = dtw_of_pairs(ctx, &[pair], dtw::Ends::Subsequence)?.remove(0);
     let warp = path.warp(&frames.times_s, &actual.times, PathReading::RunCentres)?;
     let mut times: Vec<f64> = frames.times_s.iter().map(|&time| warp.at(time)).collect();
     for &(row, time) in &frames.anchors {

@@ -245,6 +245,7 @@ impl Work<'_> {
                 ear: None,
                 extractor: None,
                 soundfont: None,
+                device: self.ctx.device_used(),
             },
             search: Some(SearchBand::round(&centre, radius_s)),
         })

@@ -55,6 +55,9 @@ pub struct Provenance {
     /// The SoundFont that the score was synthesised with; `None` if it was not synthesised.
     #[serde(default)]
     pub soundfont: Option<String>,
+    /// The device that did some of the work; `None` if the CPU did all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
 }
 
 /// Which model was used.

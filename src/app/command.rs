@@ -11,6 +11,7 @@ use super::system_dialog::Question;
 use super::time_view::TimeView;
 use super::tuning::Plan;
 use crate::align::settings::{Anchor, FixedNote, Settings};
+use crate::devices::DeviceChoice;
 use crate::export::Format;
 
 /// One thing to do.
@@ -196,6 +197,10 @@ pub enum Command {
     ListDevices,
     /// Send sound to a device; none is the system's choice.
     ChooseDevice(Option<OutputDevice>),
+    /// Ask which devices can be computed on.
+    ListCards,
+    /// Compute on another device from now on.
+    ComputeOn(DeviceChoice),
     /// Change the colours.
     SetTheme(ThemeChoice),
     /// Change the size of everything.

@@ -10,6 +10,7 @@ use super::folder;
 use super::playback::OutputDevice;
 use super::ui::panes::{PaneKind, default_layout};
 use crate::base::atomic_file::write_bytes_atomically;
+use crate::devices::DeviceChoice;
 
 /// How many recent pieces are kept.
 const RECENT: usize = 10;
@@ -71,6 +72,8 @@ pub struct Preferences {
     pub spectrum_behind_notes: bool,
     /// Whether the warp is shown as its difference from the reference.
     pub warp_difference: bool,
+    /// What alignments and trainings are computed on.
+    pub computing: DeviceChoice,
     /// Where sound goes; none is the system's choice.
     pub output_device: Option<OutputDevice>,
     /// The SoundFont that the score is played with; none is the built-in piano.
@@ -93,6 +96,7 @@ impl Default for Preferences {
             snap: true,
             spectrum_behind_notes: true,
             warp_difference: false,
+            computing: DeviceChoice::Auto,
             output_device: None,
             soundfont: None,
             window_size: None,

@@ -18,6 +18,7 @@ use super::time_view::TimeView;
 use super::tuning::{Plan, Tuning};
 use crate::align::settings::Settings;
 use crate::base::error::Error;
+use crate::devices::DeviceInfo;
 use crate::export::Format;
 
 /// What is going on in the background, in words and numbers.
@@ -284,6 +285,8 @@ pub struct AppState {
     pub preferences: Preferences,
     /// Devices that sound can go to, as far as they were asked for.
     pub devices: Vec<OutputDevice>,
+    /// What can be computed on, once it was asked for.
+    pub cards: Vec<DeviceInfo>,
     /// What is done when the session has been saved.
     pub after_saving: Option<Afterwards>,
     /// What crashed windows left, to be offered one after the other.
@@ -312,6 +315,7 @@ impl AppState {
             asked: None,
             preferences,
             devices: Vec::new(),
+            cards: Vec::new(),
             after_saving: None,
             left_behind: Vec::new(),
             picture: None,

@@ -56,8 +56,10 @@ impl Window {
         let wake = ctx.clone();
         let mut player = Player::new(options.output);
         player.choose(state.preferences.output_device.clone());
+        let mut worker = Worker::new(move || wake.request_repaint());
+        worker.compute_on(state.preferences.computing);
         let services = Services {
-            worker: Worker::new(move || wake.request_repaint()),
+            worker,
             player,
             user_folder: options.user_folder,
             recovery: found.slot,

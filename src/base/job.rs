@@ -1,8 +1,9 @@
-//! Progress and cancellation: [`JobContext`] is the first parameter of every long function.
+//! Progress, cancellation and the device: [`JobContext`] is the first parameter of every long function.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::base::accelerator::{Accelerated, Accelerator, Outcome, Work};
 use crate::base::error::{Error, Result};
 
 /// What a long function reports while it works.
@@ -16,11 +17,13 @@ pub struct Progress<'a> {
 
 type Sink = dyn Fn(Progress<'_>) + Send + Sync;
 
-/// Carries progress out of, and cancellation into, a long function. Cheap to clone; clones share both.
+/// Carries progress out of, and cancellation into, a long function, and says where it may compute. Cheap to clone; clones share all
+/// of it.
 #[derive(Clone, Default)]
 pub struct JobContext {
     cancelled: Arc<AtomicBool>,
     sink: Option<Arc<Sink>>,
+    device: Option<Accelerated>,
 }
 
 impl JobContext {
@@ -31,12 +34,51 @@ impl JobContext {
 
     /// A context that reports progress to `sink`, from whichever thread does the work.
     pub fn with_progress(sink: impl Fn(Progress<'_>) + Send + Sync + 'static) -> Self {
-        Self { cancelled: Arc::default(), sink: Some(Arc::new(sink)) }
+        Self { sink: Some(Arc::new(sink)), ..Self::default() }
     }
 
     /// The same cancellation without the progress reports, for work done inside a stage.
     pub fn quiet(&self) -> Self {
-        Self { cancelled: Arc::clone(&self.cancelled), sink: None }
+        Self { sink: None, ..self.clone() }
+    }
+
+    /// The same with a device beside the CPU, or without any.
+    pub fn on(&self, device: Option<Accelerated>) -> Self {
+        Self { device, ..self.clone() }
+    }
+
+    /// A context for what is done later with the result: with the same device, but neither progress nor cancellation.
+    pub(crate) fn for_later(&self) -> Self {
+        Self::new().on(self.device.clone())
+    }
+
+    /// Whether there is a device for so much work.
+    pub(crate) fn accelerates(&self, work: Work) -> bool {
+        self.device.as_ref().is_some_and(|device| device.takes(work))
+    }
+
+    /// What computes: the device beside the CPU if there is one that works, else "cpu".
+    pub(crate) fn device_name(&self) -> String {
+        self.device.as_ref().and_then(Accelerated::name).unwrap_or("cpu").to_owned()
+    }
+
+    /// The device beside the CPU, if it has done anything so far.
+    pub(crate) fn device_used(&self) -> Option<String> {
+        self.device.as_ref().filter(|device| device.was_used()).and_then(Accelerated::name).map(str::to_owned)
+    }
+
+    /// Whether there may be a device beside the CPU.
+    pub(crate) fn has_device(&self) -> bool {
+        self.device.is_some()
+    }
+
+    /// Lets the device do some work, if there is one and it pays. `None`: the CPU has to.
+    pub(crate) fn accelerate<R>(
+        &self,
+        work: Work,
+        operation: impl FnOnce(&dyn Accelerator) -> Outcome<R>,
+    ) -> Option<R> {
+        self.device.as_ref()?.run(work, operation)
     }
 
     /// Asks the work to stop; it returns [`Error::Cancelled`] at its next check.

@@ -1,7 +1,9 @@
 //! What everything else stands on.
 
+pub mod accelerator;
 pub mod atomic_file;
 pub mod error;
+pub mod folders;
 pub mod job;
 pub mod manifest;
 pub mod matrix;

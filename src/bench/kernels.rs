@@ -7,7 +7,7 @@ use crate::base::error::Result;
 use crate::base::job::JobContext;
 use crate::warping::Signal;
 use crate::warping::cost::{Band, LocalCost, local_cost};
-use crate::warping::dtw::{DtwParams, DtwPath, dtw};
+use crate::warping::dtw::{DtwPath, Ends, dtw_of_pairs};
 use crate::warping::gdtw::{FirstGrid, Gradient, Problem, Solution, SolveOptions, Workspace, gradient, solve};
 use crate::warping::soft_dtw::{DilateParams, dilate, soft_dtw, squared_euclidean_gradient, temporal_penalty};
 
@@ -48,8 +48,7 @@ fn against_dtw(ctx: &JobContext, n: usize, dim: usize) -> Result<Vec<Measurement
 /// Classic DTW as it is used: the local costs and the cheapest path through them.
 pub(super) fn classic(ctx: &JobContext, score: &Signal<'_>, performance: &Signal<'_>) -> Result<DtwPath> {
     let band = Band::full(score.frames(), performance.frames())?;
-    let cost = local_cost(ctx, score, performance, LocalCost::SquaredEuclidean, &band)?;
-    dtw(ctx, &cost, &DtwParams::default())
+    Ok(dtw_of_pairs(ctx, &[(*score, *performance, band)], Ends::Pinned)?.remove(0))
 }
 
 /// A training step's share of the solver: the warp, and the gradient of its squared distance from the identity.

@@ -59,6 +59,7 @@ pub(super) fn take_turns(
             fastest_ratio_to_dtw: None,
             us_per_frame: None,
             times_real_time: None,
+            times_faster: None,
         }
     });
     Ok(results.collect())

@@ -3,6 +3,7 @@
 //! Inputs are generated and the same everywhere. Kernels run on one thread; what is compared takes turns, so that a
 //! busy machine slows all of it alike and the ratios stay true.
 
+mod batches;
 mod inputs;
 mod kernels;
 mod long;
@@ -44,6 +45,9 @@ pub struct Measurement {
     /// Seconds of sound per second of work.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub times_real_time: Option<f64>,
+    /// How many times as fast as one at a time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub times_faster: Option<f64>,
 }
 
 impl Measurement {
@@ -54,23 +58,29 @@ impl Measurement {
     }
 }
 
+/// The group that a device takes part in.
+const BATCHES: &str = "batches";
+
 /// A group of measurements, and how it is run.
 type Group = (&'static str, fn(&JobContext) -> Result<Vec<Measurement>>);
 
-const GROUPS: [Group; 5] = [
+const GROUPS: [Group; 6] = [
     ("warping", kernels::warping),
     ("soft alignment", kernels::soft),
+    (BATCHES, batches::batches),
     ("long pieces", long::long_pieces),
     ("sound", piece::sound),
     ("whole alignment", piece::whole),
 ];
 
-/// Runs everything, in about a minute; `ctx` tells which group is at work.
+/// Runs everything, in about a minute; `ctx` tells which group is at work. On a device beside the CPU there are more batches; all else
+/// is measured on the CPU.
 pub fn run_suite(ctx: &JobContext) -> Result<Vec<Measurement>> {
     let mut results = Vec::new();
     for (index, (name, run)) in GROUPS.iter().enumerate() {
         ctx.report(name, index as f32 / GROUPS.len() as f32)?;
-        results.extend(run(&ctx.quiet())?);
+        let quiet = ctx.quiet();
+        results.extend(if *name == BATCHES { run(&quiet)? } else { run(&quiet.on(None))? });
     }
     ctx.report("done", 1.0)?;
     Ok(results)

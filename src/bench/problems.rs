@@ -43,6 +43,8 @@ pub struct ProblemResult {
     pub forward_backward_ms: f64,
     /// Classic DTW on the same signals, in turn with the above.
     pub dtw_ms: f64,
+    /// Where it was solved.
+    pub device: String,
 }
 
 #[derive(Debug, Deserialize)]
@@ -97,6 +99,7 @@ fn run_problem(ctx: &JobContext, row: &Row, x: &OwnedSignal, y: &OwnedSignal) ->
         forward_ms: times[0].median_ms,
         forward_backward_ms: times[1].median_ms,
         dtw_ms: times[2].median_ms,
+        device: ctx.device_name(),
     })
 }
 

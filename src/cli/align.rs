@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use super::args::{AlignArgs, WritingArgs};
+use super::like::device_like;
 use super::summary::{Summary, metrics_text, to_json};
 use crate::align::{AlignedFiles, align_files};
 use crate::base::atomic_file::{check_writable, write_output};
@@ -23,7 +24,8 @@ pub(super) fn run(ctx: &JobContext, quiet: bool, args: &AlignArgs) -> Result<()>
     targets.iter().try_for_each(|(path, _)| check_writable(path))?;
     let stdout_format = args.writing.format_for(None)?;
     let truth = args.truth.as_deref().map(|truth| read_truth(truth, &args.score)).transpose()?;
-    let outcome = align_files(ctx, &args.audio, &args.score, &settings, &args.device.open()?)?;
+    let (ctx, device) = &super::devices::open(ctx, device_like(args.settings.like.as_deref(), args.device)?)?;
+    let outcome = align_files(ctx, &args.audio, &args.score, &settings, device)?;
     let metrics = truth.as_ref().map(|truth| measure(&outcome, truth));
     let input = export_input(&outcome, truth.as_ref(), metrics.as_ref());
     // The bar leaves the screen: from here on there is something to read.

@@ -8,8 +8,8 @@ use super::settings_args::SettingsArgs;
 use super::training_args::{ExperimentArgs, FineTuneArgs, ModelArgs, TrainArgs};
 use crate::align::settings::FeatureKind;
 use crate::base::error::{Error, Result};
+use crate::devices::DeviceChoice;
 use crate::export::Format;
-use crate::networks::DeviceChoice;
 
 /// Align a recording of a performance with its score.
 #[derive(Debug, Parser)]
@@ -61,6 +61,8 @@ pub enum Command {
     Demo(DemoArgs),
     /// Run the benchmarks.
     Bench(BenchArgs),
+    /// List the devices that work can run on.
+    Devices(DevicesArgs),
     /// Train an ear or a feature extractor on labelled pieces.
     Train(TrainArgs),
     /// Adapt a model to a few labelled pieces, such as another instrument.
@@ -94,7 +96,7 @@ pub struct AlignArgs {
     /// How to align.
     #[command(flatten)]
     pub settings: SettingsArgs,
-    /// Where networks run: auto, cpu, cuda or metal. `auto` takes a graphics card if there is one.
+    /// Where the work runs: auto, cpu, gpu (any graphics card), cuda or metal. `auto` takes a card where it pays; see `agogic devices`.
     #[arg(long, default_value = "auto", value_name = "DEVICE")]
     pub device: DeviceChoice,
     /// A ground truth to measure the result against.
@@ -175,7 +177,7 @@ pub struct BatchArgs {
     /// Folder for the results.
     #[arg(long, value_name = "DIR")]
     pub out_dir: PathBuf,
-    /// Where networks run: auto, cpu, cuda or metal. `auto` takes a graphics card if there is one.
+    /// Where the work runs: auto, cpu, gpu (any graphics card), cuda or metal. `auto` takes a card where it pays; see `agogic devices`.
     #[arg(long, default_value = "auto", value_name = "DEVICE")]
     pub device: DeviceChoice,
     /// How many pairs to align at once (default: one per processor).
@@ -199,6 +201,14 @@ pub struct DemoArgs {
     pub dir: PathBuf,
 }
 
+/// `agogic devices`.
+#[derive(Debug, Args)]
+pub struct DevicesArgs {
+    /// Print the list as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// `agogic bench`.
 #[derive(Debug, Args)]
 pub struct BenchArgs {
@@ -208,6 +218,9 @@ pub struct BenchArgs {
     /// Solve the stored problems of a folder (problems.csv beside .f32 files) instead.
     #[arg(long, value_name = "DIR")]
     pub problems: Option<PathBuf>,
+    /// What to measure: cpu, or gpu beside it.
+    #[arg(long, default_value = "cpu", value_name = "DEVICE")]
+    pub device: DeviceChoice,
 }
 
 /// What a CSV row stands for.

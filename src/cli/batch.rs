@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::align;
 use super::args::BatchArgs;
+use super::like::device_like;
 use crate::align::align_files;
 use crate::align::settings::Settings;
 use crate::base::atomic_file::{check_writable, write_output};
@@ -21,12 +22,10 @@ use manifest::Row;
 use record::Record;
 
 pub(super) fn run(ctx: &JobContext, quiet: bool, args: &BatchArgs) -> Result<()> {
-    let plan = Plan {
-        settings: args.settings.settings()?,
-        device: args.device.open()?,
-        format: args.writing.format_for(None)?,
-        out_dir: &args.out_dir,
-    };
+    let settings = args.settings.settings()?;
+    let (ctx, device) = &super::devices::open(ctx, device_like(args.settings.like.as_deref(), args.device)?)?;
+    let plan =
+        Plan { settings, device: device.clone(), format: args.writing.format_for(None)?, out_dir: &args.out_dir };
     if args.jobs == Some(0) {
         return Err(Error::invalid("--jobs", 0, "at least 1"));
     }

@@ -6,20 +6,26 @@ use serde::Serialize;
 
 use super::args::BenchArgs;
 use super::summary::{peak_memory_mb, to_json};
-use crate::base::error::Result;
+use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
 use crate::bench::{Measurement, ProblemResult, run_problems, run_suite};
+use crate::devices::DeviceChoice;
 
 /// What `--json` prints for the suite.
 #[derive(Serialize)]
 struct SuiteReport<'a> {
     program: &'static str,
     processors: usize,
+    device: String,
     measurements: &'a [Measurement],
     peak_memory_mb: Option<f64>,
 }
 
 pub(super) fn run(ctx: &JobContext, args: &BenchArgs) -> Result<()> {
+    if !matches!(args.device, DeviceChoice::Cpu | DeviceChoice::Gpu) {
+        return Err(Error::invalid("--device of bench", args.device.name(), "cpu or gpu"));
+    }
+    let (ctx, _) = &super::devices::open(ctx, args.device)?;
     let text = match &args.problems {
         Some(folder) => {
             let results = run_problems(ctx, folder)?;
@@ -30,6 +36,7 @@ pub(super) fn run(ctx: &JobContext, args: &BenchArgs) -> Result<()> {
             let report = SuiteReport {
                 program: concat!("agogic ", env!("CARGO_PKG_VERSION")),
                 processors: std::thread::available_parallelism().map_or(1, usize::from),
+                device: ctx.device_name(),
                 measurements: &measurements,
                 peak_memory_mb: peak_memory_mb(),
             };
@@ -49,7 +56,7 @@ fn suite_table(report: &SuiteReport<'_>) -> String {
             (Some((ratio, fastest)), ..) => format!("{ratio:.2} x classic DTW (fastest runs: {fastest:.2} x)"),
             (_, Some(us), _) => format!("{us:.2} µs per frame"),
             (.., Some(speed)) => format!("{speed:.0} x real time"),
-            _ => String::new(),
+            _ => m.times_faster.map_or_else(String::new, |faster| format!("{faster:.2} x as fast as one at a time")),
         };
         let line = format!(
             "{:<30} {:<28} {:>7} {:>4} {:>11.3} {:>11.3}  {meaning}",
@@ -58,21 +65,31 @@ fn suite_table(report: &SuiteReport<'_>) -> String {
         let _ = writeln!(table, "{}", line.trim_end());
     }
     if let Some(peak) = report.peak_memory_mb {
-        let _ = writeln!(table, "peak memory of all this: {peak:.0} MB; processors: {}", report.processors);
+        let SuiteReport { processors, device, .. } = report;
+        let _ = writeln!(table, "peak memory of all this: {peak:.0} MB; processors: {processors}; device: {device}");
     }
     table
 }
 
 fn problems_table(results: &[ProblemResult]) -> String {
     let mut table = format!(
-        "{:<10} {:>5} {:>4} {:>7} {:>20} {:>9} {:>11} {:>13} {:>9}\n",
-        "kind", "n", "dim", "lambda", "objective", "residual", "forward ms", "+ backward ms", "dtw ms"
+        "{:<10} {:>5} {:>4} {:>7} {:>20} {:>9} {:>11} {:>13} {:>9}  {}\n",
+        "kind", "n", "dim", "lambda", "objective", "residual", "forward ms", "+ backward ms", "dtw ms", "device"
     );
     for r in results {
         let _ = writeln!(
             table,
-            "{:<10} {:>5} {:>4} {:>7} {:>20.16} {:>9.1e} {:>11.3} {:>13.3} {:>9.3}",
-            r.kind, r.n, r.dim, r.lambda, r.objective, r.kkt_residual, r.forward_ms, r.forward_backward_ms, r.dtw_ms
+            "{:<10} {:>5} {:>4} {:>7} {:>20.16} {:>9.1e} {:>11.3} {:>13.3} {:>9.3}  {}",
+            r.kind,
+            r.n,
+            r.dim,
+            r.lambda,
+            r.objective,
+            r.kkt_residual,
+            r.forward_ms,
+            r.forward_backward_ms,
+            r.dtw_ms,
+            r.device
         );
     }
     table

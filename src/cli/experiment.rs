@@ -8,6 +8,7 @@ use crate::learning::{Experiment, SliceParams, TrainParams, default_models, mark
 use crate::networks::ModelKind;
 
 pub(super) fn run(ctx: &JobContext, quiet: bool, args: &ExperimentArgs) -> Result<()> {
+    let (ctx, device) = &super::devices::open(ctx, args.basic.device)?;
     let experiment = Experiment {
         data: args.data.clone(),
         more_tests: args.test.clone(),
@@ -19,7 +20,7 @@ pub(super) fn run(ctx: &JobContext, quiet: bool, args: &ExperimentArgs) -> Resul
         output_dim: super::train::OUTPUT_DIM,
         slices: SliceParams::default(),
         seed: args.basic.seed,
-        device: args.basic.device.open()?,
+        device: device.clone(),
     };
     let tell = |message: &str| {
         if !quiet {

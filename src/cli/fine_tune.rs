@@ -10,7 +10,8 @@ use crate::learning::{Control, TrainParams, TrainingJob, TrainingMethod, Unimpro
 use crate::networks::{Model, open_model};
 
 pub(super) fn run(ctx: &JobContext, quiet: bool, args: &FineTuneArgs) -> Result<()> {
-    let start = open_model(&args.model, &args.common.basic.device.open()?)?;
+    let (ctx, device) = &super::devices::open(ctx, args.common.basic.device)?;
+    let start = open_model(&args.model, device)?;
     let output = output(args)?;
     let method = method_for(start.kind(), args.method, TrainingMethod::for_tuning(start.kind()))?;
     args.common.basic.check(method)?;

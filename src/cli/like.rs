@@ -7,6 +7,7 @@ use serde::Deserialize;
 use crate::align::result::{ModelId, Provenance};
 use crate::align::settings::{Method, Settings};
 use crate::base::error::{Error, Result};
+use crate::devices::DeviceChoice;
 use crate::networks::open_card;
 
 /// What results and sessions have in common.
@@ -23,18 +24,35 @@ struct MadeAlignment {
     provenance: Provenance,
 }
 
+impl Made {
+    fn read(path: &Path) -> Result<Self> {
+        let bytes = std::fs::read(path).map_err(|source| Error::io("read", path, source))?;
+        serde_json::from_slice(&bytes).map_err(|error| {
+            let cause = format!("it holds no settings: {error}");
+            Error::malformed(path, cause, "give a result that was written as JSON, or a session")
+        })
+    }
+
+    fn provenance(&self) -> Option<&Provenance> {
+        self.provenance.as_ref().or(self.alignment.as_ref().map(|alignment| &alignment.provenance))
+    }
+}
+
 /// Reads the settings and makes sure that the models they name are still the same.
 pub(super) fn read_settings(path: &Path) -> Result<Settings> {
-    let bytes = std::fs::read(path).map_err(|source| Error::io("read", path, source))?;
-    let made: Made = serde_json::from_slice(&bytes).map_err(|error| {
-        let cause = format!("it holds no settings: {error}");
-        Error::malformed(path, cause, "give a result that was written as JSON, or a session")
-    })?;
+    let made = Made::read(path)?;
     made.settings.validate()?;
-    if let Some(provenance) = made.provenance.or(made.alignment.map(|alignment| alignment.provenance)) {
-        check_models(path, &made.settings, &provenance)?;
+    if let Some(provenance) = made.provenance() {
+        check_models(path, &made.settings, provenance)?;
     }
     Ok(made.settings)
+}
+
+/// The device to use: where the choice is left to the program, that of the result which is made again.
+pub(super) fn device_like(path: Option<&Path>, choice: DeviceChoice) -> Result<DeviceChoice> {
+    let (Some(path), DeviceChoice::Auto) = (path, choice) else { return Ok(choice) };
+    let on_device = Made::read(path)?.provenance().is_some_and(|provenance| provenance.device.is_some());
+    Ok(if on_device { DeviceChoice::Gpu } else { DeviceChoice::Cpu })
 }
 
 fn check_models(path: &Path, settings: &Settings, made_with: &Provenance) -> Result<()> {

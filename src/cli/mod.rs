@@ -5,6 +5,7 @@ mod args;
 mod batch;
 mod bench;
 mod demo;
+mod devices;
 mod evaluate;
 mod experiment;
 mod features;
@@ -64,6 +65,7 @@ fn run(ctx: &JobContext, quiet: bool, command: Command) -> Result<()> {
         Command::Batch(args) => batch::run(ctx, quiet, &args),
         Command::Demo(args) => demo::run(ctx, quiet, &args),
         Command::Bench(args) => bench::run(ctx, &args),
+        Command::Devices(args) => devices::run(&args),
         Command::Train(args) => train::run(ctx, quiet, &args),
         Command::FineTune(args) => fine_tune::run(ctx, quiet, &args),
         Command::Model(args) => model::run(&args),

@@ -23,7 +23,8 @@ pub(super) fn run(ctx: &JobContext, quiet: bool, args: &TrainArgs) -> Result<()>
     let kind = args.kind.into();
     let method = method_for(kind, args.method, default_method(kind))?;
     check_options(args, method)?;
-    let start = start(args, kind, &args.common.basic.device.open()?)?;
+    let (ctx, device) = &super::devices::open(ctx, args.common.basic.device)?;
+    let start = start(args, kind, device)?;
     let name = start.card().name;
     let output = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{name}.safetensors")));
     check_output(&output, args.init.as_deref().map(Path::new), &args.data, args.common.validation.as_deref())?;

@@ -6,8 +6,9 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::args::FeaturesArg;
 use crate::base::error::{Error, Result};
+use crate::devices::DeviceChoice;
 use crate::learning::{EarMethod, ExtractorMethod, FeatureCache, TrainParams, TrainingMethod, WarpLoss};
-use crate::networks::{DeviceChoice, ModelKind};
+use crate::networks::ModelKind;
 
 const EXTRACTOR: &str = "Options of --kind extractor";
 
@@ -98,7 +99,7 @@ pub struct BasicOptions {
     /// Train on the recordings as they are, without drawing other levels, tone, noise, rooms and tempos.
     #[arg(long)]
     pub no_augmentation: bool,
-    /// Where the network runs: auto, cpu, cuda or metal. `auto` takes a graphics card if there is one.
+    /// Where the work runs: auto, cpu, gpu (any graphics card), cuda or metal. `auto` takes a card where it pays; see `agogic devices`.
     #[arg(long, default_value = "auto", value_name = "DEVICE")]
     pub device: DeviceChoice,
     /// Where computed features are kept (default: the system's cache folder).

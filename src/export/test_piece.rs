@@ -102,6 +102,7 @@ pub fn alignment_of(score: &Score, score_s: Vec<f64>, performance_s: Vec<f64>) -
             ear: None,
             extractor: None,
             soundfont: Some("built-in piano".to_owned()),
+            device: None,
         },
         search: None,
     }

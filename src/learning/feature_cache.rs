@@ -6,6 +6,7 @@ use sha2::{Digest, Sha256};
 
 use crate::base::atomic_file::write_bytes_atomically;
 use crate::base::error::{Error, Result};
+use crate::base::folders::cache_folder;
 use crate::base::time::{ANALYSIS_RATE, frame_to_seconds};
 use crate::features::{FeatureParams, FeatureSeq};
 
@@ -30,15 +31,7 @@ impl FeatureCache {
 
     /// Where the operating system keeps caches; `None` if it does not say.
     pub fn default_folder() -> Option<PathBuf> {
-        let from = |variable: &str| std::env::var_os(variable).filter(|v| !v.is_empty()).map(PathBuf::from);
-        let base = if cfg!(windows) {
-            from("LOCALAPPDATA")
-        } else if cfg!(target_os = "macos") {
-            from("HOME").map(|home| home.join("Library").join("Caches"))
-        } else {
-            from("XDG_CACHE_HOME").or_else(|| from("HOME").map(|home| home.join(".cache")))
-        };
-        base.map(|base| base.join("agogic").join("features"))
+        cache_folder().map(|folder| folder.join("features"))
     }
 
     /// The features made from `sources` (everything that they depend on), computed only if they are not there yet.

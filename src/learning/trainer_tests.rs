@@ -199,3 +199,41 @@ fn an_epoch_that_is_no_better_is_undone() {
     let (before, first, last) = (errors[0], errors[1], errors[errors.len() - 1]);
     assert!(first > 1.2 * before && last < 1.1 * before, "{errors:?}");
 }
+
+/// Validation errors of five epochs on a context, for each way of training.
+#[cfg(feature = "gpu")]
+fn curve(ctx: &JobContext, method: ExtractorMethod) -> Vec<f64> {
+    let params = TrainParams { epochs: 5, patience: 5, method: TrainingMethod::Extractor(method), ..params() };
+    let trained = run(ctx, &params, None, &|_| {}).unwrap();
+    trained.history.iter().map(|record| record.time_err_ms).collect()
+}
+
+#[cfg(feature = "gpu")]
+fn assert_within_a_percent(found: &[f64], expected: &[f64]) {
+    assert_eq!(found.len(), expected.len());
+    for (found, expected) in found.iter().zip(expected) {
+        assert!((found - expected).abs() <= 0.01 * expected, "{found} {expected}");
+    }
+}
+
+#[test]
+#[cfg(feature = "gpu")]
+fn every_method_learns_the_same_on_the_gpu() {
+    let Some(gpu) = crate::devices::devices_for_tests::gpu_context() else { return };
+    for method in ExtractorMethod::ALL {
+        assert_within_a_percent(&curve(&gpu, method), &curve(&JobContext::new(), method));
+    }
+}
+
+#[test]
+#[cfg(feature = "gpu")]
+fn a_device_that_is_lost_in_the_middle_of_a_training_is_told_once_and_the_training_goes_on() {
+    let method = ExtractorMethod::decdtw(WarpLoss::TimeErr);
+    let expected = curve(&JobContext::new(), method);
+    // Lost in a forward pass, in a search, in a backward pass.
+    for operations in [31, 33, 37] {
+        let Some((ctx, notices)) = crate::devices::devices_for_tests::failing_context(operations) else { return };
+        assert_within_a_percent(&curve(&ctx, method), &expected);
+        assert_eq!(notices.lock().unwrap().len(), 1);
+    }
+}

@@ -2,8 +2,8 @@
 
 mod card;
 mod checkpoint_file;
-mod device;
 pub mod ear;
+pub(crate) mod examples;
 mod extractor;
 pub mod gru;
 mod import;
@@ -15,7 +15,6 @@ mod pickle;
 
 pub use candle_core::Device;
 pub use card::{EarSpec, ExtractorSpec, ModelCard, ModelKind, Spec};
-pub use device::DeviceChoice;
 pub use ear::Ear;
 pub use extractor::{Extractor, Gru, Side};
 pub use import::import;

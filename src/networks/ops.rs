@@ -5,15 +5,39 @@ use std::sync::{Mutex, PoisonError};
 
 use candle_core::{CpuStorage, CustomOp2, DType, Layout, Shape, Storage, Tensor, WithDType, bail};
 
+use crate::base::accelerator::{Accelerator, DevicePassed, DeviceTrace, Outcome, Work};
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
 use crate::base::number::Real;
 
-/// The number types of the kernels that are also Candle's.
-pub(crate) trait Element: Real + WithDType {}
+/// The number types of the kernels that are also Candle's. Devices beside the CPU compute in `f32` only.
+pub(crate) trait Element: Real + WithDType {
+    /// The values, if they are in single precision.
+    fn singles(values: &[Self]) -> Option<&[f32]>;
 
-impl Element for f32 {}
-impl Element for f64 {}
+    /// Values in single precision as values of this type.
+    fn from_singles(values: Vec<f32>) -> Vec<Self>;
+}
+
+impl Element for f32 {
+    fn singles(values: &[Self]) -> Option<&[f32]> {
+        Some(values)
+    }
+
+    fn from_singles(values: Vec<f32>) -> Vec<Self> {
+        values
+    }
+}
+
+impl Element for f64 {
+    fn singles(_: &[Self]) -> Option<&[f32]> {
+        None
+    }
+
+    fn from_singles(values: Vec<f32>) -> Vec<Self> {
+        values.into_iter().map(Self::from).collect()
+    }
+}
 
 /// The part of the storage that the (contiguous) layout shows.
 pub(crate) fn values<'a, F: WithDType>(storage: &'a CpuStorage, layout: &Layout) -> candle_core::Result<&'a [F]> {
@@ -38,7 +62,10 @@ fn with_values<F: WithDType, R>(
 /// The output of a forward pass, and what it leaves for the backward pass.
 pub(crate) type Passed<F, T> = (Vec<F>, Option<T>);
 
-/// A network with its own fast code for the CPU.
+/// The gradients with respect to the input, if that is wanted, and to the parameters.
+pub(crate) type Gradients<F> = (Option<Vec<F>>, Vec<F>);
+
+/// A network with its own fast code for the CPU and for devices beside it.
 pub(crate) trait Kernel: Send + Sync + 'static {
     /// What a forward pass leaves for the backward pass.
     type Trace<F: Element>: Send + 'static;
@@ -64,10 +91,39 @@ pub(crate) trait Kernel: Send + Sync + 'static {
         trace: Self::Trace<F>,
         gradient: &[F],
         for_input: bool,
-    ) -> Result<(Option<Vec<F>>, Vec<F>)>;
+    ) -> Result<Gradients<F>>;
 
     /// The dimensions of the output.
     fn output(&self, dims: Dims) -> Shape;
+
+    /// Where it may run.
+    fn context(&self) -> &JobContext;
+
+    /// How much work a forward pass is.
+    fn work(&self, dims: Dims) -> Work;
+
+    /// [`forward`](Self::forward) on a device. What does not fit is an error of the CPU's, which is asked first.
+    fn device_forward(
+        &self,
+        device: &dyn Accelerator,
+        input: &[f32],
+        dims: Dims,
+        parameters: &[f32],
+        learns: bool,
+    ) -> Outcome<DevicePassed>;
+
+    /// [`backward`](Self::backward) on a device.
+    fn device_backward(
+        &self,
+        device: &dyn Accelerator,
+        pass: (&[f32], Dims, &[f32]),
+        trace: DeviceTrace,
+        gradient: &[f32],
+        for_input: bool,
+    ) -> Outcome<Gradients<f32>>;
+
+    /// Refuses what does not fit, on any device.
+    fn check(&self, values: usize, dims: Dims, parameters: usize) -> Result<()>;
 }
 
 /// Sequences, frames of each, values per frame.
@@ -77,7 +133,7 @@ pub(crate) type Dims = (usize, usize, usize);
 pub(crate) fn apply<K: Kernel>(kernel: K, input: &Tensor, parameters: &Tensor) -> candle_core::Result<Tensor> {
     let (input, parameters) = (input.contiguous()?, parameters.contiguous()?);
     let learns = input.track_op() || parameters.track_op();
-    input.apply_op2(&parameters, KernelOp { kernel, learns, trace: Mutex::new(None) })
+    input.apply_op2(&parameters, KernelOp { kernel, learns, trace: Mutex::new(Trace::None) })
 }
 
 struct KernelOp<K> {
@@ -85,20 +141,77 @@ struct KernelOp<K> {
     /// Whether there will be a backward pass.
     learns: bool,
     /// Left by the forward pass, taken by the backward pass.
-    trace: Mutex<Option<Box<dyn Any + Send>>>,
+    trace: Mutex<Trace>,
+}
+
+#[derive(Default)]
+enum Trace {
+    #[default]
+    None,
+    OnCpu(Box<dyn Any + Send>),
+    OnDevice(DeviceTrace),
 }
 
 impl<K: Kernel> KernelOp<K> {
     fn forward<F: Element>(&self, input: &[F], dims: Dims, parameters: &[F]) -> candle_core::Result<Vec<F>> {
+        self.kernel.check(input.len(), dims, parameters.len()).map_err(candle_core::Error::wrap)?;
+        if let (Some(values), Some(weights)) = (F::singles(input), F::singles(parameters)) {
+            let (kernel, learns) = (&self.kernel, self.learns);
+            let passed = kernel
+                .context()
+                .accelerate(kernel.work(dims), |device| kernel.device_forward(device, values, dims, weights, learns));
+            if let Some((output, trace)) = passed {
+                self.keep(trace.map_or(Trace::None, Trace::OnDevice));
+                return Ok(F::from_singles(output));
+            }
+        }
+        self.forward_on_cpu(input, dims, parameters)
+    }
+
+    fn forward_on_cpu<F: Element>(&self, input: &[F], dims: Dims, parameters: &[F]) -> candle_core::Result<Vec<F>> {
         let forward = self.kernel.forward(input, dims, parameters, self.learns);
         let (output, trace) = forward.map_err(candle_core::Error::wrap)?;
-        *self.trace.lock().unwrap_or_else(PoisonError::into_inner) = trace.map(|trace| Box::new(trace) as _);
+        self.keep(trace.map_or(Trace::None, |trace| Trace::OnCpu(Box::new(trace))));
         Ok(output)
     }
 
-    fn trace<F: Element>(&self) -> Option<K::Trace<F>> {
-        let kept = self.trace.lock().unwrap_or_else(PoisonError::into_inner).take();
-        kept.and_then(|kept| kept.downcast().ok()).map(|kept| *kept)
+    fn keep(&self, trace: Trace) {
+        *self.trace.lock().unwrap_or_else(PoisonError::into_inner) = trace;
+    }
+
+    fn kept(&self) -> Trace {
+        std::mem::take(&mut *self.trace.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn gradients<F: Element>(
+        &self,
+        pass: (&[F], Dims, &[F]),
+        gradient: &[F],
+        for_input: bool,
+    ) -> candle_core::Result<Gradients<F>> {
+        let (values, dims, weights) = pass;
+        let mut kept = self.kept();
+        if let Trace::OnDevice(trace) = kept {
+            if let (Some(x), Some(w), Some(g)) = (F::singles(values), F::singles(weights), F::singles(gradient)) {
+                let kernel = &self.kernel;
+                let found = kernel.context().accelerate(kernel.work(dims), |device| {
+                    kernel.device_backward(device, (x, dims, w), trace, g, for_input)
+                });
+                if let Some((by_input, by_parameters)) = found {
+                    return Ok((by_input.map(F::from_singles), F::from_singles(by_parameters)));
+                }
+            }
+            kept = Trace::None;
+        }
+        // A second backward pass through the same graph, or a device that failed between the passes: there is no trace.
+        if matches!(kept, Trace::None) {
+            self.forward_on_cpu(values, dims, weights)?;
+            kept = self.kept();
+        }
+        let Trace::OnCpu(kept) = kept else { bail!("the forward pass of the network left no trace") };
+        let Ok(trace) = kept.downcast() else { bail!("the forward pass of the network was of another type") };
+        let gradients = self.kernel.backward(values, dims, weights, *trace, gradient, for_input);
+        gradients.map_err(candle_core::Error::wrap)
     }
 
     fn backward<F: Element>(
@@ -111,19 +224,7 @@ impl<K: Kernel> KernelOp<K> {
         let (by_input, by_parameters) = with_values::<F, _>(input, |values| {
             with_values::<F, _>(parameters, |weights| {
                 with_values::<F, _>(&gradient.contiguous()?, |gradient| {
-                    let trace = match self.trace() {
-                        Some(trace) => trace,
-                        // A second backward pass through the same graph: the first took the trace.
-                        None => {
-                            self.forward(values, dims, weights)?;
-                            match self.trace() {
-                                Some(trace) => trace,
-                                None => bail!("the forward pass of the network left no trace"),
-                            }
-                        }
-                    };
-                    let gradients = self.kernel.backward(values, dims, weights, trace, gradient, for_input);
-                    gradients.map_err(candle_core::Error::wrap)
+                    self.gradients((values, dims, weights), gradient, for_input)
                 })
             })
         })?;

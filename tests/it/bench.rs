@@ -27,8 +27,18 @@ fn problems_of_a_folder_are_solved_and_reported_with_exactly_the_promised_keys()
     assert_eq!(rows.len(), 1);
     let mut keys: Vec<&str> = rows[0].as_object().unwrap().keys().map(String::as_str).collect();
     keys.sort_unstable();
-    let promised =
-        ["dim", "dtw_ms", "forward_backward_ms", "forward_ms", "kind", "kkt_residual", "lambda", "n", "objective"];
+    let promised = [
+        "device",
+        "dim",
+        "dtw_ms",
+        "forward_backward_ms",
+        "forward_ms",
+        "kind",
+        "kkt_residual",
+        "lambda",
+        "n",
+        "objective",
+    ];
     assert_eq!(keys, promised);
     assert_eq!(rows[0]["kind"], "toy");
     assert!(rows[0]["objective"].as_f64().unwrap() > 0.0);

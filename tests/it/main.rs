@@ -5,6 +5,7 @@
 mod batch;
 mod bench;
 mod cli;
+mod devices;
 #[cfg(feature = "gui")]
 mod gui;
 mod interrupt;

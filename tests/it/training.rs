@@ -242,7 +242,7 @@ fn options_and_models_of_the_other_kind_are_refused_with_the_name_of_theirs() {
     let output = data.text("tuned.safetensors");
     refused(&["fine-tune", "onsets", &pieces, "--method", "decdtw", "-o", &output], &["--kind extractor"]);
     refused(&["experiment", &pieces, "--methods", "notes"], &["--method notes", "--kind ear"]);
-    refused(&["train", &pieces, "--device", "gpu"], &["auto, cpu, cuda or metal"]);
+    refused(&["train", &pieces, "--device", "abacus"], &["auto, cpu, gpu, cuda or metal"]);
     if !cfg!(feature = "cuda") {
         let run = agogic(["train", &pieces, "--device", "cuda"]);
         assert!(run.code == Some(1) && run.stderr.contains("--features cuda"), "{}", run.stderr);

@@ -54,7 +54,7 @@ impl Evidence {
         }
         let attacks = attacks(&ctx.quiet(), clip, HOP)?;
         levels.set_attacks(&attacks);
-        Ok(Self { rises, attacks, learned: ear.map(|ear| Learned::new(ear, levels)) })
+        Ok(Self { rises, attacks, learned: ear.map(|ear| Learned::new(ctx, ear, levels)) })
     }
 
     /// Number of frames, at least one.

@@ -3,9 +3,10 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use crate::base::job::JobContext;
 use crate::features::SEMITONE_BANDS;
 use crate::networks::Ear;
-use crate::networks::ear::{CHANNELS, CONTEXT, Levels};
+use crate::networks::ear::{self, CHANNELS, CONTEXT, Levels};
 
 /// Frames that are worked out at a time.
 const BLOCK: usize = 64;
@@ -16,6 +17,8 @@ const BIAS: f64 = 3.0;
 /// the logarithm of the odds that one does.
 #[derive(Debug)]
 pub(super) struct Learned {
+    /// Where the ear runs.
+    ctx: JobContext,
     ear: Ear,
     levels: Levels,
     bands: Vec<Band>,
@@ -29,11 +32,13 @@ struct Band {
     values: OnceLock<Vec<AtomicU32>>,
     /// Which blocks are worked out.
     known: OnceLock<Vec<OnceLock<()>>>,
+    /// Whether a device has worked out all of it.
+    whole: OnceLock<()>,
 }
 
 impl Learned {
-    pub(super) fn new(ear: Ear, levels: Levels) -> Self {
-        Self { ear, levels, bands: (0..SEMITONE_BANDS).map(|_| Band::default()).collect() }
+    pub(super) fn new(ctx: &JobContext, ear: Ear, levels: Levels) -> Self {
+        Self { ctx: ctx.for_later(), ear, levels, bands: (0..SEMITONE_BANDS).map(|_| Band::default()).collect() }
     }
 
     /// The value at half frames: even ones are frames of the network, odd ones lie between two.
@@ -47,20 +52,34 @@ impl Learned {
             return 0.0;
         }
         let blocks = self.levels.frames().div_ceil(BLOCK);
-        let Band { values, known } = &self.bands[band];
+        let Band { values, known, whole } = &self.bands[band];
         let values = values.get_or_init(|| (0..blocks * BLOCK).map(|_| AtomicU32::new(0)).collect());
         let known = known.get_or_init(|| (0..blocks).map(|_| OnceLock::new()).collect());
         let block = frame / BLOCK;
+        if known[block].get().is_none() && self.ctx.accelerates(ear::work(blocks * BLOCK)) {
+            // A device is slow to ask and fast to answer: the whole pitch at once.
+            whole.get_or_init(|| {
+                self.work_out(0, band, values);
+                known.iter().for_each(|block| {
+                    let _ = block.set(());
+                });
+            });
+        }
         // The lock orders the values before everyone who finds it set.
         known[block].get_or_init(|| self.work_out(block, band, &values[block * BLOCK..(block + 1) * BLOCK]));
         f32::from_bits(values[frame].load(Ordering::Relaxed))
     }
 
-    fn work_out(&self, block: usize, band: usize, values: &[AtomicU32]) {
-        let mut inputs = vec![0.0; (BLOCK + 2 * CONTEXT) * CHANNELS];
-        self.levels.inputs(band, (block * BLOCK) as isize - CONTEXT as isize, &mut inputs);
-        // On the CPU it cannot fail; a device that fails hears nothing.
-        for (value, logit) in values.iter().zip(self.ear.logits(inputs).unwrap_or_default()) {
+    /// Works out the blocks from `first` on that `values` are of.
+    fn work_out(&self, first: usize, band: usize, values: &[AtomicU32]) {
+        const INPUTS: usize = (BLOCK + 2 * CONTEXT) * CHANNELS;
+        let mut inputs = vec![0.0; values.len() / BLOCK * INPUTS];
+        for (block, inputs) in (first..).zip(inputs.chunks_exact_mut(INPUTS)) {
+            self.levels.inputs(band, (block * BLOCK) as isize - CONTEXT as isize, inputs);
+        }
+        // On the CPU it cannot fail; one of Candle's devices that fails hears nothing.
+        let logits = self.ear.logits(&self.ctx, values.len() / BLOCK, inputs).unwrap_or_default();
+        for (value, logit) in values.iter().zip(logits) {
             value.store((softplus(f64::from(logit)).0 as f32).to_bits(), Ordering::Relaxed);
         }
     }

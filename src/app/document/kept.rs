@@ -142,6 +142,7 @@ mod tests {
                 ear: None,
                 extractor: None,
                 soundfont: None,
+                device: None,
             },
             search: None,
         };

@@ -82,6 +82,7 @@ fn alignment(score: &Score) -> Alignment {
             ear: None,
             extractor: None,
             soundfont: None,
+            device: None,
         },
         search: None,
     }

@@ -37,6 +37,8 @@ fn take_in_one(state: &mut AppState, services: &mut Services, slot: Slot, event:
         }
         Event::Reopened(reopened) => relink::reopened(state, services, reopened),
         Event::Devices(devices) => state.devices = devices,
+        Event::Cards(cards) => state.cards = cards,
+        Event::Notice(text) => state.tell(Notice::warning(text)),
         Event::Opened { piece, reference, bad_reference } => {
             opened(state, services, piece, reference);
             if let Some(error) = bad_reference {

@@ -169,6 +169,11 @@ pub fn apply(state: &mut AppState, services: &mut Services, command: Command) {
         Command::SetPlaybackSoundFont(soundfont) => play::set_soundfont(state, services, soundfont),
         Command::Hear(index) => hear::hear(state, services, index),
         Command::HearOther => hear::hear_other(state, services),
+        Command::ListCards => services.worker.start(Task::Cards),
+        Command::ComputeOn(choice) => {
+            state.preferences.computing = choice;
+            services.worker.compute_on(choice);
+        }
         Command::ListDevices => play::list_devices(services),
         Command::ChooseDevice(device) => play::choose_device(state, services, device),
         Command::SetTheme(theme) => state.preferences.theme = theme,

@@ -19,6 +19,7 @@ use crate::score::Score;
 /// Aligns a piece; tells what was heard of it unless that was known.
 pub(super) fn align_piece(
     ctx: &JobContext,
+    device: &Device,
     piece: &Piece,
     heard: Option<Heard>,
     settings: &Settings,
@@ -29,7 +30,7 @@ pub(super) fn align_piece(
     match heard.filter(|heard| heard.listening.suits(&settings.method)) {
         Some(heard) => Ok((align_heard(ctx, recording, score, &heard.listening, settings, watch)?, None)),
         None => {
-            let (alignment, listening) = align(ctx, recording, score, settings, &Device::Cpu, watch)?;
+            let (alignment, listening) = align(ctx, recording, score, settings, device, watch)?;
             Ok((alignment, Some(Heard::new(listening))))
         }
     }

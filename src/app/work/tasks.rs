@@ -22,6 +22,7 @@ use crate::app::tuning::Plan;
 use crate::base::atomic_file::write_bytes_atomically;
 use crate::base::error::Result;
 use crate::base::job::JobContext;
+use crate::devices::devices;
 use crate::export::{ExportInput, Format};
 use crate::learning::Control;
 use crate::networks::Device;
@@ -58,6 +59,8 @@ pub enum Task {
     },
     /// Asks the system which devices sound can go to.
     Devices(ListDevices),
+    /// Asks which devices can be computed on.
+    Cards,
     /// Aligns a piece that is open.
     Align {
         /// The piece.
@@ -251,6 +254,7 @@ impl Task {
             | Self::Adopt { .. }
             | Self::Compare { .. } => Slot::Align,
             Self::Devices(_) => Slot::Devices,
+            Self::Cards => Slot::Cards,
             Self::Listen { .. } => Slot::Listen,
             Self::Decode(_) => Slot::Other,
             Self::Sound { .. } => Slot::Sound,
@@ -264,6 +268,14 @@ impl Task {
         }
     }
 
+    /// Whether it computes so much that a device may help.
+    pub fn computes(&self) -> bool {
+        matches!(
+            self,
+            Self::Open { .. } | Self::Align { .. } | Self::Section { .. } | Self::Listen { .. } | Self::Train { .. }
+        )
+    }
+
     /// For the name of its thread.
     pub fn name(&self) -> &'static str {
         match self {
@@ -271,6 +283,7 @@ impl Task {
             Self::Reopen { .. } => "reopen",
             Self::Offer { .. } => "offer",
             Self::Devices(_) => "devices",
+            Self::Cards => "cards",
             Self::Align { .. } => "align",
             Self::Section { .. } => "section",
             Self::Adopt { .. } => "adopt",
@@ -294,7 +307,7 @@ impl Task {
 }
 
 /// Does a job and tells what came of it.
-pub fn run(ctx: &JobContext, task: Task, tell: &dyn Fn(Event)) -> Result<()> {
+pub fn run(ctx: &JobContext, device: &Device, task: Task, tell: &dyn Fn(Event)) -> Result<()> {
     match task {
         Task::Open { sources, settings, known } => {
             let reading::Read { piece, reference, bad_reference } = reading::read(ctx, sources)?;
@@ -303,7 +316,7 @@ pub fn run(ctx: &JobContext, task: Task, tell: &dyn Fn(Event)) -> Result<()> {
             let known = known.filter(|known| known.notes.len() == piece.score.notes.len());
             let (alignment, heard) = match known {
                 Some(known) => (*known, None),
-                None => reading::align_piece(ctx, &piece, None, &settings)?,
+                None => reading::align_piece(ctx, device, &piece, None, &settings)?,
             };
             let solution = Arc::new(Solution::new(&piece, alignment, reference.as_deref()));
             tell(Event::Solved { solution, heard, again: false });
@@ -318,8 +331,9 @@ pub fn run(ctx: &JobContext, task: Task, tell: &dyn Fn(Event)) -> Result<()> {
             tell(Event::Reopened(reopened));
         }
         Task::Devices(list) => tell(Event::Devices(list())),
+        Task::Cards => tell(Event::Cards(devices())),
         Task::Align { piece, heard, settings, reference } => {
-            let (alignment, heard) = reading::align_piece(ctx, &piece, heard, &settings)?;
+            let (alignment, heard) = reading::align_piece(ctx, device, &piece, heard, &settings)?;
             let solution = Arc::new(Solution::new(&piece, alignment, reference.as_deref()));
             tell(Event::Solved { solution, heard, again: true });
         }
@@ -347,7 +361,7 @@ pub fn run(ctx: &JobContext, task: Task, tell: &dyn Fn(Event)) -> Result<()> {
         }
         Task::Listen { piece, method } => {
             let watch = &mut Stopwatch::default();
-            let listening = Listening::new(ctx, &piece.recording, &piece.score, &method, &Device::Cpu, watch)?;
+            let listening = Listening::new(ctx, &piece.recording, &piece.score, &method, device, watch)?;
             tell(Event::Listened(Heard::new(listening)));
         }
         Task::Decode(source) => {
@@ -423,7 +437,7 @@ pub fn run(ctx: &JobContext, task: Task, tell: &dyn Fn(Event)) -> Result<()> {
                 tell(Event::TrainingNamed(plan.name.clone()));
             }
             plan.write(&folder);
-            let trained = train_task::run(ctx, &plan, &folder, &control, tell);
+            let trained = train_task::run(ctx, device, &plan, &folder, &control, tell);
             tell(Event::TrainingKept(plan.is_unfinished(&folder)));
             tell(Event::Trained(Box::new(trained?)));
         }

@@ -15,21 +15,28 @@ use crate::networks::{Device, Extractor, ExtractorSpec, Model, ModelCard, open_m
 const OUTPUT_DIM: usize = 128;
 
 /// Trains, or goes on with a training that was interrupted.
-pub fn run(ctx: &JobContext, plan: &Plan, folder: &Path, control: &Control, tell: &dyn Fn(Event)) -> Result<Outcome> {
+pub fn run(
+    ctx: &JobContext,
+    device: &Device,
+    plan: &Plan,
+    folder: &Path,
+    control: &Control,
+    tell: &dyn Fn(Event),
+) -> Result<Outcome> {
     ctx.report("preparing", 0.0)?;
-    let job = job(plan, folder)?;
+    let job = job(device, plan, folder)?;
     let trained = run_training(ctx, &job, control, &|event| tell(Event::Training(event)))?;
     let pieces = compare_pieces(ctx, &job, &trained.model)?;
     let (kind, history, best_epoch) = (trained.model.kind(), trained.history, trained.best_epoch);
     Ok(Outcome { model: job.output, kind, history, best_epoch, pieces })
 }
 
-fn job(plan: &Plan, folder: &Path) -> Result<TrainingJob> {
+fn job(device: &Device, plan: &Plan, folder: &Path) -> Result<TrainingJob> {
     let start = match &plan.start {
-        Start::Model(name) => open_model(name, &Device::Cpu)?,
+        Start::Model(name) => open_model(name, device)?,
         Start::Untrained(kind) => {
             let card = ModelCard::new(&plan.name, ExtractorSpec::new(*kind, DEFAULT_HOP, OUTPUT_DIM));
-            Model::Extractor(Extractor::untrained(card, 1, &Device::Cpu)?)
+            Model::Extractor(Extractor::untrained(card, 1, device)?)
         }
     };
     let mut card = start.card();

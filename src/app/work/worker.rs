@@ -1,10 +1,11 @@
 //! Long work on named threads. Every event carries the id of its job; events of a job that was replaced are dropped.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
+use super::computing::Computing;
 use super::tasks::{self, ModelPurpose, Task};
 use crate::app::document::Heard;
 use crate::app::document::relink::Reopened;
@@ -16,7 +17,9 @@ use crate::app::tuning::{LabelledPiece, Outcome};
 use crate::audio::AudioClip;
 use crate::base::error::Error;
 use crate::base::job::JobContext;
+use crate::devices::{DeviceChoice, DeviceInfo, Notify};
 use crate::learning::TrainEvent;
+use crate::networks::Device;
 use crate::networks::ModelCard;
 
 /// Tells one job from another.
@@ -48,13 +51,15 @@ pub enum Slot {
     Train,
     /// Asking for sound devices.
     Devices,
+    /// Asking for devices to compute on.
+    Cards,
     /// Reading a model.
     Model,
     /// Looking into files that the user has chosen: every job counts.
     Files,
 }
 
-const SLOTS: usize = 13;
+const SLOTS: usize = 14;
 
 /// What a job tells.
 #[derive(Debug)]
@@ -79,6 +84,10 @@ pub enum Event {
     Reopened(Box<Reopened>),
     /// Where sound can go to.
     Devices(Vec<OutputDevice>),
+    /// What can be computed on.
+    Cards(Vec<DeviceInfo>),
+    /// Something that the user should know, while the job goes on.
+    Notice(String),
     /// An alignment was found.
     Solved {
         /// The alignment.
@@ -168,6 +177,7 @@ impl Event {
         matches!(
             self,
             Self::Progress { .. }
+                | Self::Notice(_)
                 | Self::Opened { .. }
                 | Self::TrainingNamed(_)
                 | Self::Training(_)
@@ -195,6 +205,7 @@ pub struct Worker {
     threads: Vec<JoinHandle<()>>,
     next_job: u64,
     wake: Arc<dyn Fn() + Send + Sync>,
+    computing: Arc<Computing>,
 }
 
 impl Worker {
@@ -202,7 +213,15 @@ impl Worker {
     pub fn new(wake: impl Fn() + Send + Sync + 'static) -> Self {
         let (sender, receiver) = channel();
         let running = [const { None }; SLOTS];
-        Self { sender, receiver, running, threads: Vec::new(), next_job: 0, wake: Arc::new(wake) }
+        let (wake, computing) = (Arc::new(wake), Arc::default());
+        Self { sender, receiver, running, threads: Vec::new(), next_job: 0, wake, computing }
+    }
+
+    /// Jobs that are started from now on compute on this device.
+    pub fn compute_on(&mut self, choice: DeviceChoice) {
+        if self.computing.choice() != choice {
+            self.computing = Arc::new(Computing::on(choice));
+        }
     }
 
     /// Starts a job; the job that held its slot is cancelled and its events will be dropped.
@@ -226,8 +245,13 @@ impl Worker {
         });
         self.running[slot as usize] = Some(Running { job, ctx: ctx.clone() });
         let failed = tell.clone();
+        let computing = task.computes().then(|| Arc::clone(&self.computing));
+        let notify = self.notifier();
         let spawned = std::thread::Builder::new().name(format!("agogic-{}-{}", task.name(), job.0)).spawn(move || {
-            if let Err(error) = tasks::run(&ctx, task, &tell) {
+            let on_device =
+                computing.map_or_else(|| Ok((ctx.clone(), Device::Cpu)), |computing| computing.open(&ctx, notify));
+            let done = on_device.and_then(|(ctx, device)| tasks::run(&ctx, &device, task, &tell));
+            if let Err(error) = done {
                 tell(Event::Failed(error));
             }
         });
@@ -237,6 +261,17 @@ impl Worker {
             Ok(_) => {}
             Err(source) => failed(Event::Failed(Error::io("start", "a worker thread", source))),
         }
+    }
+
+    /// Tells the user what a device has to say, whichever job it served first.
+    fn notifier(&self) -> Notify {
+        let (sender, wake) = (Mutex::new(self.sender.clone()), Arc::clone(&self.wake));
+        Box::new(move |text| {
+            let event = Event::Notice(with_capital(text));
+            let message = Message { slot: Slot::Files, job: JobId(0), event };
+            let _ = sender.lock().unwrap_or_else(PoisonError::into_inner).send(message);
+            wake();
+        })
     }
 
     /// Asks the job in a slot to stop and forgets it.
@@ -274,6 +309,12 @@ impl Worker {
         }
         events
     }
+}
+
+/// As a sentence by itself.
+fn with_capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(char::to_uppercase).into_iter().flatten().chain(letters).chain(['.']).collect()
 }
 
 impl Drop for Worker {

@@ -74,7 +74,7 @@ impl Epoch for Examples<'_> {
         self.places.len().div_ceil(self.params.batch_size)
     }
 
-    fn loss(&self, _: &JobContext, step: usize, parameters: &[Tensor]) -> candle_core::Result<Tensor> {
+    fn loss(&self, ctx: &JobContext, step: usize, parameters: &[Tensor]) -> candle_core::Result<Tensor> {
         let params = self.params;
         let places = &self.places[step * params.batch_size..((step + 1) * params.batch_size).min(self.places.len())];
         let mut inputs = vec![0.0; places.len() * FRAMES * CHANNELS];
@@ -94,7 +94,7 @@ impl Epoch for Examples<'_> {
             });
         let inputs = Tensor::from_vec(inputs, (places.len(), FRAMES, CHANNELS), parameters[0].device())?;
         let targets = Tensor::from_vec(targets, (places.len(), JUDGED), parameters[0].device())?;
-        cross_entropy(&logits(&inputs, &parameters[0])?, &targets)
+        cross_entropy(&logits(ctx, &inputs, &parameters[0])?, &targets)
     }
 }
 

@@ -16,9 +16,7 @@ use crate::base::number::Real;
 use crate::base::time::ANALYSIS_RATE;
 use crate::networks::ear::{CHANNELS, CONTEXT, NETWORK_HOP, logits};
 use crate::networks::ops::{Element, failed};
-use crate::warping::gdtw::{
-    CostTable, FirstGrid, NodeGradient, Problem, Solution, SolveOptions, Workspace, gradient, solve,
-};
+use crate::warping::gdtw::{CostTable, FirstGrid, NodeGradient, Problem, Solution, SolveOptions, gradient, solve_many};
 
 /// Chords that are placed together.
 #[derive(Debug, Clone, PartialEq)]
@@ -90,31 +88,31 @@ impl StretchBatch {
         Self { stretches, inputs }
     }
 
-    fn logits(&mut self, parameters: &Tensor) -> candle_core::Result<Tensor> {
+    fn logits(&mut self, ctx: &JobContext, parameters: &Tensor) -> candle_core::Result<Tensor> {
         const FRAMES: usize = MOMENTS + 2 * CONTEXT;
         let inputs = std::mem::take(&mut self.inputs);
         let dims = (inputs.len() / (FRAMES * CHANNELS), FRAMES, CHANNELS);
-        logits(&Tensor::from_vec(inputs, dims, parameters.device())?.to_dtype(parameters.dtype())?, parameters)
+        let inputs = Tensor::from_vec(inputs, dims, parameters.device())?.to_dtype(parameters.dtype())?;
+        logits(ctx, &inputs, parameters)
     }
 
     /// Mean TimeErr in seconds, from which gradients flow back to the parameters of the ear.
     pub fn loss(mut self, ctx: &JobContext, parameters: &Tensor) -> candle_core::Result<Tensor> {
-        let logits = self.logits(parameters)?;
+        let logits = self.logits(ctx, parameters)?;
         loss_of(&logits, AlignmentLoss { ctx: ctx.quiet(), stretches: self.stretches })
     }
 
     /// TimeErr and TimeDev of each stretch, in seconds.
     pub fn errors(mut self, ctx: &JobContext, parameters: &Tensor) -> Result<Vec<[f64; 2]>> {
-        let logits = self.logits(parameters).and_then(|logits| logits.flatten_all()?.to_vec1::<f32>());
+        let logits = self.logits(ctx, parameters).and_then(|logits| logits.flatten_all()?.to_vec1::<f32>());
         let logits = logits.map_err(|e| failed(ctx, &e))?;
-        let errors = |stretch: &Placing| {
-            let table = stretch.table(&logits[stretch.logits.clone()])?;
-            let problem = stretch.problem(&table);
-            let phi = place(ctx, &problem)?.phi;
-            let of = |loss: WarpLoss| warp_loss(loss, &problem.knots, &phi, &stretch.truth).value;
-            Ok([WarpLoss::TimeErr, WarpLoss::TimeDev].map(of))
+        let (tables, stretches) = (tables(&self.stretches, &logits)?, &self.stretches);
+        let placed = place(ctx, &problems(stretches, &tables))?;
+        let errors = |(stretch, solution): (&Placing, &Solution)| {
+            let of = |loss: WarpLoss| warp_loss(loss, &stretch.knots, &solution.phi, &stretch.truth).value;
+            [WarpLoss::TimeErr, WarpLoss::TimeDev].map(of)
         };
-        self.stretches.iter().map(errors).collect()
+        Ok(stretches.iter().zip(&placed).map(errors).collect())
     }
 }
 
@@ -171,13 +169,15 @@ impl Placing {
         onset_problem(self.knots.clone(), self.tempo_s.clone(), table, &OnsetParams::default())
     }
 
-    /// TimeErr in seconds, and its gradient with respect to the logits.
-    fn loss<F: Real>(&self, ctx: &JobContext, logits: &[F]) -> Result<(f64, Vec<f64>)> {
-        let table = self.table(logits)?;
-        let problem = self.problem(&table);
-        let solution = place(ctx, &problem)?;
+    /// TimeErr in seconds, and its gradient with respect to the logits, when it is solved.
+    fn loss<F: Real>(
+        &self,
+        logits: &[F],
+        table: &CostTable<F>,
+        (problem, solution): (&Problem<'_, F>, &Solution),
+    ) -> Result<(f64, Vec<f64>)> {
         let loss = warp_loss(WarpLoss::TimeErr, &problem.knots, &solution.phi, &self.truth);
-        let NodeGradient::Table(by_cost) = gradient(&problem, &solution, &loss.gradient)?.nodes else {
+        let NodeGradient::Table(by_cost) = gradient(problem, solution, &loss.gradient)?.nodes else {
             unreachable!("the problem was made from a table")
         };
         let mut flow = vec![0.0; logits.len()];
@@ -207,9 +207,17 @@ impl ChordCosts {
 }
 
 /// Unlike the placing of onsets, learning needs the exact optimum: elsewhere the gradient is none.
-fn place<F: Real>(ctx: &JobContext, problem: &Problem<'_, F>) -> Result<Solution> {
+fn place<F: Real>(ctx: &JobContext, problems: &[Problem<'_, F>]) -> Result<Vec<Solution>> {
     let options = SolveOptions { first_grid: FirstGrid::StepsPerFrame(1.0), refinements: 0, ..SolveOptions::default() };
-    solve(ctx, problem, &options, &mut Workspace::default())
+    solve_many(ctx, problems, &options)
+}
+
+fn tables<F: Real>(stretches: &[Placing], logits: &[F]) -> Result<Vec<CostTable<F>>> {
+    stretches.par_iter().map(|stretch| stretch.table(&logits[stretch.logits.clone()])).collect()
+}
+
+fn problems<'t, F: Real>(stretches: &[Placing], tables: &'t [CostTable<F>]) -> Vec<Problem<'t, F>> {
+    stretches.iter().zip(tables).map(|(stretch, table)| stretch.problem(table)).collect()
 }
 
 struct AlignmentLoss {
@@ -219,8 +227,14 @@ struct AlignmentLoss {
 
 impl Loss for AlignmentLoss {
     fn value_and_gradient<F: Element>(&self, inputs: &[&[F]]) -> Result<(f64, Vec<Vec<F>>)> {
-        let of_one = |stretch: &Placing| stretch.loss(&self.ctx, &inputs[0][stretch.logits.clone()]);
-        let parts = self.stretches.par_iter().map(of_one).collect::<Result<Vec<_>>>()?;
+        let tables = tables(&self.stretches, inputs[0])?;
+        let problems = problems(&self.stretches, &tables);
+        let placed = place(&self.ctx, &problems)?;
+        let of_one = |(stretch, (table, solved)): (&Placing, (&CostTable<F>, _))| {
+            stretch.loss(&inputs[0][stretch.logits.clone()], table, solved)
+        };
+        let solved = tables.par_iter().zip(problems.par_iter().zip(&placed));
+        let parts = self.stretches.par_iter().zip(solved).map(of_one).collect::<Result<Vec<_>>>()?;
         let share = 1.0 / parts.len().max(1) as f64;
         let gradient =
             parts.iter().flat_map(|(_, flow)| flow).map(|flow| <F as Real>::from_f64(share * flow)).collect();

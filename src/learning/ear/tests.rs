@@ -243,7 +243,7 @@ fn a_short_training_from_notes_hears_the_right_pitch_at_the_right_time() -> Resu
     for band in [39, 46] {
         let mut inputs = vec![0.0; sound.levels.frames() * CHANNELS];
         sound.levels.inputs(band, 0, &mut inputs);
-        let logits = ear.logits(inputs)?;
+        let logits = ear.logits(&JobContext::new(), 1, inputs)?;
         for onset in &sound.onsets[band] {
             let frame = (onset.round() as usize).saturating_sub(CONTEXT);
             let near = logits[frame.saturating_sub(8)..(frame + 9).min(logits.len())].iter().copied();
@@ -267,4 +267,25 @@ fn inputs_are_the_levels_of_partials_and_neighbours() {
         assert_eq!(row[9 + channel], 0.3 * sound.levels.level(1, 1, band));
     }
     assert_eq!(sound.levels.level(1, 0, 96), 0.0);
+}
+
+#[test]
+#[cfg(feature = "gpu")]
+fn an_ear_learns_the_same_on_the_gpu_from_notes_and_through_the_alignment() {
+    let Some(gpu) = crate::devices::devices_for_tests::gpu_context() else { return };
+    let through = params(5, 1e-3);
+    let notes = TrainParams { epochs: 5, patience: 5, ..TrainParams::of(TrainingMethod::Ear(EarMethod::Notes)) };
+    let from_notes = EarLesson::new(shipped(), vec![note_sound()], vec![sound(0.004)], notes).unwrap();
+    let through_alignment = lesson(shipped(), 0.008, through);
+    for (lesson, params) in [(&through_alignment as &dyn Lesson, &through), (&from_notes, &notes)] {
+        let curve = |ctx: &JobContext| {
+            let trained = train(ctx, lesson, params, None, &Control::default(), &|_| {}).unwrap();
+            trained.history.iter().map(|record| record.time_err_ms).collect::<Vec<f64>>()
+        };
+        let (on_cpu, on_gpu) = (curve(&JobContext::new()), curve(&gpu));
+        assert_eq!(on_cpu.len(), on_gpu.len());
+        for (a, b) in on_cpu.iter().zip(&on_gpu) {
+            assert!((a - b).abs() <= 0.01 * a, "{on_cpu:?} {on_gpu:?}");
+        }
+    }
 }

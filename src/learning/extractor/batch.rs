@@ -1,17 +1,15 @@
 //! The loss of a batch of slices, as an operation on their learned features.
 
 use candle_core::Tensor;
-use rayon::prelude::*;
 
 use super::super::loss_op::{Loss, loss_of_three};
-use super::method::{EncodedSlice, ExtractorMethod, SliceLoss, slice_loss};
+use super::method::{EncodedSlice, ExtractorMethod, SliceLoss, slice_losses};
 use super::slices::SliceTruth;
 use crate::base::error::Result;
 use crate::base::job::JobContext;
 use crate::base::number::Real;
 use crate::networks::ops::Element;
 use crate::warping::Signal;
-use crate::warping::gdtw::Workspace;
 
 /// What is known of slices of equal size.
 #[derive(Debug, Clone)]
@@ -52,17 +50,15 @@ impl Loss for BatchLoss {
         let SliceBatch { score_s, performance_s, truths } = &self.batch;
         let (score_length, performance_length) = (score_s.len() * self.dim, performance_s.len() * self.dim);
         let lambda = Real::to_f64(lambda[0]);
-        let losses = truths
-            .par_iter()
-            .zip(score.par_chunks(score_length))
-            .zip(performance.par_chunks(performance_length))
-            .map_init(Workspace::default, |workspace, ((truth, score), performance)| {
+        let slices = truths
+            .iter()
+            .zip(score.chunks_exact(score_length).zip(performance.chunks_exact(performance_length)))
+            .map(|(truth, (score, performance))| {
                 let score = Signal::new(score_s, score, self.dim)?;
-                let performance = Signal::new(performance_s, performance, self.dim)?;
-                let slice = EncodedSlice { score, performance, truth };
-                slice_loss(&self.ctx, self.method, lambda, &slice, workspace)
+                Ok(EncodedSlice { score, performance: Signal::new(performance_s, performance, self.dim)?, truth })
             })
             .collect::<Result<Vec<_>>>()?;
+        let losses = slice_losses(&self.ctx, self.method, lambda, &slices)?;
         let share = 1.0 / truths.len().max(1) as f64;
         let weight = <F as Real>::from_f64(share);
         let weighted = |pick: fn(&SliceLoss<F>) -> &Vec<F>| losses.iter().flat_map(pick).map(|&g| g * weight).collect();

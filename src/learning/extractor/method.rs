@@ -1,5 +1,6 @@
 //! The ways to train an extractor: each turns the learned features of a slice into a loss and its gradient.
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::super::losses::{WarpLoss, warp_loss};
@@ -9,9 +10,10 @@ use crate::base::error::Result;
 use crate::base::job::JobContext;
 use crate::base::number::Real;
 use crate::warping::Signal;
-use crate::warping::cost::{self, Band, LocalCost, local_cost};
-use crate::warping::gdtw::{EdgeGradient, NodeGradient, Problem, SolveOptions, Workspace, smoothed_gradient, solve};
-use crate::warping::soft_dtw::{DilateParams, dilate, soft_dtw, squared_euclidean_gradient, temporal_penalty};
+use crate::warping::gdtw::{
+    EdgeGradient, NodeGradient, Problem, Solution, SolveOptions, smoothed_gradient, solve_many,
+};
+use crate::warping::soft_dtw::{DilateParams, Pair, PairLoss, dilate_of_pairs, soft_dtw_of_pairs};
 
 /// A warp whose mean error is above this is lost: it follows other notes.
 const LOST_S: f64 = 0.2;
@@ -115,33 +117,43 @@ pub(super) struct SliceLoss<T> {
     pub lambda: f64,
 }
 
-/// The loss of one slice.
-pub(super) fn slice_loss<T: Real>(
+/// The losses of some slices, on all threads or on the device of the context. They do not depend on the number of threads.
+pub(super) fn slice_losses<T: Real>(
     ctx: &JobContext,
     method: ExtractorMethod,
     lambda: f64,
-    slice: &EncodedSlice<'_, T>,
-    workspace: &mut Workspace,
-) -> Result<SliceLoss<T>> {
+    slices: &[EncodedSlice<'_, T>],
+) -> Result<Vec<SliceLoss<T>>> {
+    let pairs = || slices.iter().map(|slice| (slice.score, slice.performance)).collect::<Vec<Pair<'_, T>>>();
     match method {
         ExtractorMethod::DecDtw { loss, rounding, regret } => {
+            let problems: Vec<Problem<'_, T>> =
+                slices.iter().map(|slice| Problem::from_signals(slice.score, slice.performance, lambda)).collect();
+            let solutions = solve_many(ctx, &problems, &SolveOptions::default())?;
             let weights = DecDtwWeights { rounding, regret };
-            decdtw(ctx, loss, weights, lambda, slice, workspace)
+            let parts = slices.par_iter().zip(problems.par_iter().zip(&solutions));
+            parts.map(|(slice, solved)| decdtw(loss, &weights, lambda, slice, solved)).collect()
         }
-        ExtractorMethod::SoftDtw { gamma } => {
-            let soft = soft_dtw(ctx, &costs(ctx, slice)?, gamma)?;
-            through_costs(slice, soft.value, &soft.expected_path)
-        }
-        ExtractorMethod::AlongTruth => Ok(along_truth(slice)),
+        ExtractorMethod::SoftDtw { gamma } => Ok(through_pairs(soft_dtw_of_pairs(ctx, &pairs(), gamma)?)),
+        ExtractorMethod::AlongTruth => Ok(slices.par_iter().map(along_truth).collect()),
         ExtractorMethod::Dilate { alpha, gamma } => {
-            let costs = costs(ctx, slice)?;
-            let truth: Vec<(f64, f64)> =
-                slice.truth.score_s.iter().copied().zip(slice.truth.performance_s.iter().copied()).collect();
-            let penalty = temporal_penalty(costs.band(), slice.score.times(), slice.performance.times(), &truth)?;
-            let found = dilate(ctx, &costs, &penalty, &DilateParams { alpha, gamma })?;
-            through_costs(slice, found.loss, &found.gradient)
+            let truth = |slice: &EncodedSlice<'_, T>| {
+                slice.truth.score_s.iter().copied().zip(slice.truth.performance_s.iter().copied()).collect()
+            };
+            let truths: Vec<Vec<(f64, f64)>> = slices.iter().map(truth).collect();
+            Ok(through_pairs(dilate_of_pairs(ctx, &pairs(), &truths, &DilateParams { alpha, gamma })?))
         }
     }
+}
+
+fn through_pairs<T>(losses: Vec<PairLoss<T>>) -> Vec<SliceLoss<T>> {
+    let loss = |PairLoss { value, gradient }| SliceLoss {
+        value,
+        score: gradient.score,
+        performance: gradient.performance,
+        lambda: 0.0,
+    };
+    losses.into_iter().map(loss).collect()
 }
 
 /// How the gradient of a warp's error is made to lead somewhere.
@@ -151,15 +163,12 @@ struct DecDtwWeights {
 }
 
 fn decdtw<T: Real>(
-    ctx: &JobContext,
     loss: WarpLoss,
-    weights: DecDtwWeights,
+    weights: &DecDtwWeights,
     lambda: f64,
     slice: &EncodedSlice<'_, T>,
-    workspace: &mut Workspace,
+    (problem, solution): (&Problem<'_, T>, &Solution),
 ) -> Result<SliceLoss<T>> {
-    let problem = Problem::from_signals(slice.score, slice.performance, lambda);
-    let solution = solve(ctx, &problem, &SolveOptions::default(), workspace)?;
     let loss = warp_loss(loss, &problem.knots, &solution.phi, slice.truth);
     if weights.regret > 0.0 && loss.value > LOST_S {
         let regret = regret(slice.score, slice.performance, lambda, slice.truth, &solution.phi);
@@ -176,26 +185,12 @@ fn decdtw<T: Real>(
     }
     let times = slice.performance.times();
     let frame_s = (times[times.len() - 1] - times[0]) / (times.len() - 1) as f64;
-    let gradient = smoothed_gradient(&problem, &solution, &loss.gradient, weights.rounding * frame_s)?;
+    let gradient = smoothed_gradient(problem, solution, &loss.gradient, weights.rounding * frame_s)?;
     let NodeGradient::Features { x, y } = gradient.nodes else { unreachable!("the problem was made from features") };
     let EdgeGradient::Slope { lambda, .. } = gradient.edges else {
         unreachable!("the problem was made with a slope cost")
     };
     Ok(SliceLoss { value: loss.value, score: x, performance: y, lambda: lambda.iter().sum() })
-}
-
-fn costs<T: Real>(ctx: &JobContext, slice: &EncodedSlice<'_, T>) -> Result<cost::Banded<T>> {
-    let band = Band::full(slice.score.frames(), slice.performance.frames())?;
-    local_cost(ctx, &slice.score, &slice.performance, LocalCost::SquaredEuclidean, &band)
-}
-
-fn through_costs<T: Real>(
-    slice: &EncodedSlice<'_, T>,
-    value: f64,
-    by_cost: &cost::Banded<f64>,
-) -> Result<SliceLoss<T>> {
-    let gradient = squared_euclidean_gradient(&slice.score, &slice.performance, by_cost)?;
-    Ok(SliceLoss { value, score: gradient.score, performance: gradient.performance, lambda: 0.0 })
 }
 
 /// Mean over the truth's rows of the squared distance between the first frames at or after the row's two times.

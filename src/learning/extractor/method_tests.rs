@@ -34,7 +34,7 @@ fn loss(method: ExtractorMethod, lambda: f64, example: &Example) -> SliceLoss<f6
         performance: Signal::new(&example.performance_s, &example.performance, DIM).unwrap(),
         truth: &example.truth,
     };
-    slice_loss(&JobContext::new(), method, lambda, &slice, &mut Workspace::default()).unwrap()
+    slice_losses(&JobContext::new(), method, lambda, &[slice]).unwrap().remove(0)
 }
 
 fn difference(at: impl Fn(f64) -> f64) -> f64 {
@@ -92,7 +92,7 @@ fn single_precision_agrees_with_double() {
             performance: Signal::new(&example.performance_s, &performance, DIM).unwrap(),
             truth: &example.truth,
         };
-        let found = slice_loss(&JobContext::new(), method, 0.1, &slice, &mut Workspace::default()).unwrap();
+        let found = slice_losses(&JobContext::new(), method, 0.1, &[slice]).unwrap().remove(0);
         let expected = loss(method, 0.1, &example).value;
         assert!((found.value - expected).abs() < 1e-4 * (1.0 + expected.abs()), "{method:?}");
     }

@@ -1,22 +1,21 @@
 //! The published slice protocol: TimeErr and TimeDev over fixed slices, for base or learned features, under DTW or GDTW.
 
 use candle_core::Tensor;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::super::losses::{WarpLoss, warp_loss};
 use super::method::SliceAligner;
 use super::pieces::Piece;
-use super::slices::{Slice, SliceParams, SliceTruth, cut, fixed_plans};
+use super::slices::{Slice, SliceParams, cut, fixed_plans};
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
 use crate::features::{FeatureKind, FeatureSeq, rescaled};
 use crate::networks::ops::failed;
 use crate::networks::{Extractor, Side};
 use crate::warping::Signal;
-use crate::warping::cost::{Band, LocalCost, local_cost};
-use crate::warping::dtw::{DtwParams, PathReading, dtw};
-use crate::warping::gdtw::{Problem, SolveOptions, Workspace, solve};
+use crate::warping::cost::Band;
+use crate::warping::dtw::{DtwPath, Ends, PathReading, dtw_of_pairs};
+use crate::warping::gdtw::{Problem, SolveOptions, solve_many};
 
 /// Mean figures over slices.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -77,20 +76,17 @@ pub(in crate::learning) fn test_slices(
         };
         let (score, dim) = encode(|slice| &slice.score, score_s.len(), Side::Score)?;
         let (performance, _) = encode(|slice| &slice.performance, performance_s.len(), Side::Performance)?;
-        let found = slices
-            .par_iter()
-            .enumerate()
-            .map_init(Workspace::default, |workspace, (i, slice)| {
-                let part = |frames: usize| i * frames * dim..(i + 1) * frames * dim;
-                let x = Signal::new(&score_s, &score[part(score_s.len())], dim)?;
-                let y = Signal::new(&performance_s, &performance[part(performance_s.len())], dim)?;
-                aligners.iter().map(|&aligner| errors(ctx, aligner, lambda, x, y, &slice.truth, workspace)).collect()
-            })
-            .collect::<Result<Vec<Vec<[f64; 2]>>>>()?;
-        for of_slice in found {
-            for (sum, value) in sums.iter_mut().zip(of_slice) {
-                sum[0] += value[0];
-                sum[1] += value[1];
+        let pair = |i: usize| {
+            let part = |frames: usize| i * frames * dim..(i + 1) * frames * dim;
+            let x = Signal::new(&score_s, &score[part(score_s.len())], dim)?;
+            Ok((x, Signal::new(&performance_s, &performance[part(performance_s.len())], dim)?))
+        };
+        let pairs = (0..slices.len()).map(pair).collect::<Result<Vec<_>>>()?;
+        for (sum, &aligner) in sums.iter_mut().zip(aligners) {
+            for (slice, phi) in slices.iter().zip(warps(ctx, aligner, lambda, &pairs)?) {
+                for (sum, loss) in sum.iter_mut().zip([WarpLoss::TimeErr, WarpLoss::TimeDev]) {
+                    *sum += warp_loss(loss, &score_s, &phi, &slice.truth).value;
+                }
             }
         }
     }
@@ -105,28 +101,32 @@ pub(super) fn rescale(values: Vec<f32>, kind: FeatureKind) -> Vec<f32> {
     rescaled(FeatureSeq { times: Vec::new(), values, dim: kind.dim() }, kind).values
 }
 
-/// TimeErr and TimeDev of one slice, in seconds.
-fn errors(
+/// The performance time of every score frame of each slice.
+fn warps(
     ctx: &JobContext,
     aligner: SliceAligner,
     lambda: f64,
-    score: Signal<'_>,
-    performance: Signal<'_>,
-    truth: &SliceTruth,
-    workspace: &mut Workspace,
-) -> Result<[f64; 2]> {
-    let phi = match aligner {
+    pairs: &[(Signal<'_>, Signal<'_>)],
+) -> Result<Vec<Vec<f64>>> {
+    match aligner {
         SliceAligner::Gdtw => {
-            let problem = Problem::from_signals(score, performance, lambda);
-            solve(ctx, &problem, &SolveOptions::default(), workspace)?.phi
+            let problems: Vec<Problem<'_>> =
+                pairs.iter().map(|&(score, performance)| Problem::from_signals(score, performance, lambda)).collect();
+            let solutions = solve_many(ctx, &problems, &SolveOptions::default())?;
+            Ok(solutions.into_iter().map(|solution| solution.phi).collect())
         }
         SliceAligner::Dtw => {
-            let band = Band::full(score.frames(), performance.frames())?;
-            let cost = local_cost(ctx, &score, &performance, LocalCost::SquaredEuclidean, &band)?;
-            let path = dtw(ctx, &cost, &DtwParams::default())?;
-            let warp = path.warp(score.times(), performance.times(), PathReading::LastFrame)?;
-            warp.performance_s().to_vec()
+            let banded = pairs
+                .iter()
+                .map(|&(score, performance)| {
+                    Ok((score, performance, Band::full(score.frames(), performance.frames())?))
+                })
+                .collect::<Result<Vec<_>>>()?;
+            let warp = |(path, (score, performance)): (DtwPath, &(Signal<'_>, Signal<'_>))| {
+                let warp = path.warp(score.times(), performance.times(), PathReading::LastFrame)?;
+                Ok(warp.performance_s().to_vec())
+            };
+            dtw_of_pairs(ctx, &banded, Ends::Pinned)?.into_iter().zip(pairs).map(warp).collect()
         }
-    };
-    Ok([WarpLoss::TimeErr, WarpLoss::TimeDev].map(|loss| warp_loss(loss, score.times(), &phi, truth).value))
+    }
 }

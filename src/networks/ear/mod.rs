@@ -23,7 +23,7 @@ pub use kernel::CONTEXT;
 pub(super) use kernel::layout;
 pub(crate) use kernel::parameter_count;
 pub use levels::{CHANNELS, Levels, NETWORK_HOP};
-pub(crate) use op::logits;
+pub(crate) use op::{logits, work};
 
 /// An ear with its weights on a device.
 #[derive(Debug, Clone)]
@@ -71,12 +71,12 @@ impl Ear {
         model_file::write(path, &self.card.clone().with_spec(Spec::Ear(self.card.spec)), &self.parameters()?)
     }
 
-    /// Logits of a sequence of inputs, [`CHANNELS`] values per frame: the first one is that of frame [`CONTEXT`].
-    pub fn logits(&self, inputs: Vec<f32>) -> Result<Vec<f32>> {
-        let dims = (1, inputs.len() / CHANNELS, CHANNELS);
+    /// Logits of equally long sequences of inputs, [`CHANNELS`] values per frame: the first one of each is that of frame [`CONTEXT`].
+    pub fn logits(&self, ctx: &JobContext, sequences: usize, inputs: Vec<f32>) -> Result<Vec<f32>> {
+        let dims = (sequences, inputs.len() / (sequences * CHANNELS), CHANNELS);
         Tensor::from_vec(inputs, dims, self.parameters.device())
-            .and_then(|inputs| logits(&inputs, &self.parameters)?.flatten_all()?.to_vec1())
-            .map_err(|e| failed(&JobContext::new(), &e))
+            .and_then(|inputs| logits(ctx, &inputs, &self.parameters)?.flatten_all()?.to_vec1())
+            .map_err(|e| failed(ctx, &e))
     }
 }
 

@@ -5,8 +5,12 @@ use rayon::prelude::*;
 
 use super::kernel::{self, Activations, CONTEXT, Convolution, LAYERS};
 use super::levels::CHANNELS;
+use crate::base::accelerator::{
+    Accelerator, ConvolutionPass, ConvolutionShape, DevicePassed, DeviceTrace, Outcome, Work, WorkKind,
+};
 use crate::base::error::{Error, Result};
-use crate::networks::ops::{Dims, Element, Kernel, apply};
+use crate::base::job::JobContext;
+use crate::networks::ops::{Dims, Element, Gradients, Kernel, apply};
 
 /// Sequences that one thread takes at a time. Fixed, so that sums over tasks do not depend on the number of threads.
 const SEQUENCES_PER_TASK: usize = 16;
@@ -15,14 +19,14 @@ const SEQUENCES_PER_TASK: usize = 16;
 /// moments than frames. `parameters` is the flat vector of all weights; gradients flow to it alone.
 ///
 /// On the CPU this is one operation; on other devices it is built of Candle's own.
-pub(crate) fn logits(inputs: &Tensor, parameters: &Tensor) -> candle_core::Result<Tensor> {
+pub(crate) fn logits(ctx: &JobContext, inputs: &Tensor, parameters: &Tensor) -> candle_core::Result<Tensor> {
     if inputs.track_op() {
         bail!("the inputs of the ear are constants");
     }
     if !inputs.device().is_cpu() {
         return fallback(inputs, parameters);
     }
-    apply(EarKernel, inputs, parameters)
+    apply(EarKernel { ctx: ctx.quiet() }, inputs, parameters)
 }
 
 /// The same network made of Candle's operations: for graphics cards, and to check the kernel.
@@ -44,7 +48,25 @@ fn fallback(inputs: &Tensor, parameters: &Tensor) -> candle_core::Result<Tensor>
     values.squeeze(2)
 }
 
-struct EarKernel;
+/// How much work it is to hear so many moments.
+pub(crate) fn work(moments: usize) -> Work {
+    Work { kind: WorkKind::Convolution, amount: moments as f64 * kernel::parameter_count() as f64 }
+}
+
+struct EarKernel {
+    ctx: JobContext,
+}
+
+impl EarKernel {
+    fn device_pass<R>(
+        (values, (sequences, frames, _), parameters): (&[f32], Dims, &[f32]),
+        run: impl FnOnce(&ConvolutionPass<'_>) -> R,
+    ) -> R {
+        let layers =
+            LAYERS.map(|layer| ConvolutionShape { taps: layer.taps, inputs: layer.inputs, outputs: layer.outputs });
+        run(&ConvolutionPass { layers: &layers, sequences, frames, values, parameters })
+    }
+}
 
 impl Kernel for EarKernel {
     /// Of every sequence.
@@ -59,14 +81,6 @@ impl Kernel for EarKernel {
         learns: bool,
     ) -> Result<(Vec<F>, Option<Vec<Activations<F>>>)> {
         let (sequences, frames, channels) = dims;
-        if channels != CHANNELS || frames <= 2 * CONTEXT || parameters.len() != kernel::parameter_count() {
-            let given = format!("{dims:?} with {} weights", parameters.len());
-            return Err(Error::invalid(
-                "input of the ear",
-                given,
-                format!("{CHANNELS} values per frame, and its weights"),
-            ));
-        }
         let of_one = |inputs: &[F]| kernel::forward(parameters, inputs);
         // A few sequences stay on this thread: it may hold a lock that other threads wait for.
         let all: Vec<Activations<F>> = if sequences <= SEQUENCES_PER_TASK {
@@ -113,6 +127,45 @@ impl Kernel for EarKernel {
     fn output(&self, (sequences, frames, _): Dims) -> Shape {
         Shape::from((sequences, frames - 2 * CONTEXT))
     }
+
+    fn context(&self) -> &JobContext {
+        &self.ctx
+    }
+
+    fn work(&self, (sequences, frames, _): Dims) -> Work {
+        work(sequences * frames)
+    }
+
+    fn device_forward(
+        &self,
+        device: &dyn Accelerator,
+        values: &[f32],
+        dims: Dims,
+        parameters: &[f32],
+        learns: bool,
+    ) -> Outcome<DevicePassed> {
+        Self::device_pass((values, dims, parameters), |pass| device.convolutions(pass, learns))
+    }
+
+    fn device_backward(
+        &self,
+        device: &dyn Accelerator,
+        pass: (&[f32], Dims, &[f32]),
+        trace: DeviceTrace,
+        gradient: &[f32],
+        _: bool,
+    ) -> Outcome<Gradients<f32>> {
+        Ok((None, Self::device_pass(pass, |pass| device.convolutions_backward(pass, trace, gradient))?))
+    }
+
+    fn check(&self, _: usize, dims: Dims, parameters: usize) -> Result<()> {
+        let (_, frames, channels) = dims;
+        if channels == CHANNELS && frames > 2 * CONTEXT && parameters == kernel::parameter_count() {
+            return Ok(());
+        }
+        let allowed = format!("{CHANNELS} values per frame, and its weights");
+        Err(Error::invalid("input of the ear", format!("{dims:?} with {parameters} weights"), allowed))
+    }
 }
 
 #[cfg(test)]
@@ -125,6 +178,10 @@ mod tests {
         let count = dims.iter().product::<usize>();
         let values: Vec<f64> = (1..=count).map(|i| size * (step * i as f64).sin()).collect();
         Var::from_vec(values, dims, &Device::Cpu).unwrap()
+    }
+
+    fn hear(inputs: &Tensor, parameters: &Tensor) -> candle_core::Result<Tensor> {
+        logits(&JobContext::new(), inputs, parameters)
     }
 
     fn flat(tensor: &Tensor) -> Vec<f64> {
@@ -150,7 +207,7 @@ mod tests {
             let gradient = |loss: &Tensor| loss.backward().unwrap().get(&parameters).unwrap().clone();
             (logits, gradient(&loss), gradient(&loss))
         };
-        let (ours, gradient, again) = step(logits);
+        let (ours, gradient, again) = step(hear);
         let (theirs, expected, _) = step(fallback);
         assert_close(&ours, &theirs);
         assert_close(&gradient, &expected);
@@ -164,7 +221,7 @@ mod tests {
         let on = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| {
-                let loss = logits(&inputs, parameters.as_tensor()).unwrap().sqr().unwrap().sum_all().unwrap();
+                let loss = hear(&inputs, parameters.as_tensor()).unwrap().sqr().unwrap().sum_all().unwrap();
                 flat(loss.backward().unwrap().get(&parameters).unwrap())
             })
         };
@@ -175,9 +232,32 @@ mod tests {
     fn what_does_not_fit_is_an_error() {
         let parameters = wave(&[kernel::parameter_count()], 0.7, 0.2).as_tensor().detach();
         let inputs = |dims: &[usize]| wave(dims, 1.3, 1.0).as_tensor().detach();
-        assert!(logits(&inputs(&[1, 2 * CONTEXT, CHANNELS]), &parameters).is_err(), "too short for a single moment");
-        assert!(logits(&inputs(&[1, 20, CHANNELS - 1]), &parameters).is_err());
-        assert!(logits(&inputs(&[1, 20, CHANNELS]), &parameters.narrow(0, 0, 100).unwrap()).is_err());
-        assert!(logits(wave(&[1, 20, CHANNELS], 1.3, 1.0).as_tensor(), &parameters).is_err(), "no gradient for inputs");
+        assert!(hear(&inputs(&[1, 2 * CONTEXT, CHANNELS]), &parameters).is_err(), "too short for a single moment");
+        assert!(hear(&inputs(&[1, 20, CHANNELS - 1]), &parameters).is_err());
+        assert!(hear(&inputs(&[1, 20, CHANNELS]), &parameters.narrow(0, 0, 100).unwrap()).is_err());
+        assert!(hear(wave(&[1, 20, CHANNELS], 1.3, 1.0).as_tensor(), &parameters).is_err(), "no gradient for inputs");
+    }
+
+    #[test]
+    #[cfg(feature = "gpu")]
+    fn a_graphics_card_gives_the_same_values_and_gradients() {
+        use candle_core::DType;
+        let Some(gpu) = crate::devices::devices_for_tests::gpu_context() else { return };
+        let single = |tensor: Tensor| tensor.to_dtype(DType::F32).unwrap();
+        let inputs = single(wave(&[21, 2 * CONTEXT + 40, CHANNELS], 1.3, 1.0).as_tensor().detach());
+        let parameters = wave(&[kernel::parameter_count()], 0.7, 0.2);
+        let parameters = Var::from_tensor(&single(parameters.as_tensor().detach())).unwrap();
+        let weights = single(wave(&[21, 40], 0.37, 1.0).as_tensor().detach());
+        let step = |ctx: &JobContext| {
+            let output = logits(ctx, &inputs, parameters.as_tensor()).unwrap();
+            let gradients = (&output * &weights).unwrap().sum_all().unwrap().backward().unwrap();
+            let double = |tensor: &Tensor| flat(&tensor.to_dtype(DType::F64).unwrap());
+            (double(&output), double(gradients.get(&parameters).unwrap()))
+        };
+        let ((output, gradient), (on_gpu, gradient_on_gpu)) = (step(&JobContext::new()), step(&gpu));
+        let worst = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        let largest = |values: &[f64]| values.iter().fold(0.0_f64, |largest, g| largest.max(g.abs()));
+        assert!(worst(&output, &on_gpu) < 1e-5 * largest(&output));
+        assert!(worst(&gradient, &gradient_on_gpu) < 1e-4 * largest(&gradient));
     }
 }

@@ -53,10 +53,7 @@ pub struct GruRef<'a, F> {
 impl<'a, F: Real> GruRef<'a, F> {
     /// Checks that the parameters are as many as the shape asks for.
     pub fn new(shape: GruShape, parameters: &'a [F]) -> Result<Self> {
-        if parameters.len() != shape.parameter_count() {
-            let allowed = format!("{}, as {} -> 2 x {} asks", shape.parameter_count(), shape.input, shape.hidden);
-            return Err(Error::invalid("number of network parameters", parameters.len(), allowed));
-        }
+        check_parameters(shape, parameters.len())?;
         Ok(Self { shape, parameters })
     }
 
@@ -86,18 +83,32 @@ struct Weights<'a, F> {
 /// Sequences that one task computes together. Fixed, so that sums over tasks do not depend on the number of threads.
 const SEQUENCES_PER_TASK: usize = super::panels::ROWS;
 
-fn check_batch<F>(shape: GruShape, batch: &Batch<'_, F>) -> Result<()> {
-    if batch.dim != shape.input {
-        return Err(Error::invalid(
-            "values per feature frame",
-            batch.dim,
-            format!("{}, as the model was trained", shape.input),
-        ));
+fn check_parameters(shape: GruShape, given: usize) -> Result<()> {
+    if given == shape.parameter_count() {
+        return Ok(());
     }
-    let expected = batch.sequences.checked_mul(batch.frames).and_then(|n| n.checked_mul(batch.dim));
-    if expected != Some(batch.values.len()) {
-        let allowed = format!("{} x {} x {}", batch.sequences, batch.frames, batch.dim);
-        return Err(Error::invalid("number of feature values", batch.values.len(), allowed));
+    let allowed = format!("{}, as {} -> 2 x {} asks", shape.parameter_count(), shape.input, shape.hidden);
+    Err(Error::invalid("number of network parameters", given, allowed))
+}
+
+fn check_batch<F>(shape: GruShape, batch: &Batch<'_, F>) -> Result<()> {
+    check_values(shape, batch.values.len(), (batch.sequences, batch.frames, batch.dim))
+}
+
+/// Refuses values and parameters that do not fit the shape.
+fn check_sizes(shape: GruShape, values: usize, dims: (usize, usize, usize), parameters: usize) -> Result<()> {
+    check_parameters(shape, parameters)?;
+    check_values(shape, values, dims)
+}
+
+fn check_values(shape: GruShape, values: usize, (sequences, frames, dim): (usize, usize, usize)) -> Result<()> {
+    if dim != shape.input {
+        let allowed = format!("{}, as the model was trained", shape.input);
+        return Err(Error::invalid("values per feature frame", dim, allowed));
+    }
+    let expected = sequences.checked_mul(frames).and_then(|n| n.checked_mul(dim));
+    if expected != Some(values) {
+        return Err(Error::invalid("number of feature values", values, format!("{sequences} x {frames} x {dim}")));
     }
     Ok(())
 }

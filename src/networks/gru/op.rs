@@ -2,10 +2,11 @@
 
 use candle_core::{Shape, Tensor};
 
-use super::{Batch, GruRef, GruShape, InputGradient, Trace, backward, encode, encode_recording, fallback};
+use super::{Batch, GruRef, GruShape, InputGradient, Trace, backward, check_sizes, encode, encode_recording, fallback};
+use crate::base::accelerator::{Accelerator, DevicePassed, DeviceTrace, GruPass, Outcome, Work, WorkKind};
 use crate::base::error::Result;
 use crate::base::job::JobContext;
-use crate::networks::ops::{Dims, Element, Kernel, apply};
+use crate::networks::ops::{Dims, Element, Gradients, Kernel, apply};
 
 /// The features of `input` (sequences x frames x values), of length one in each frame.
 ///
@@ -26,6 +27,12 @@ pub(crate) fn encode_tensor(
 struct GruKernel {
     ctx: JobContext,
     shape: GruShape,
+}
+
+impl GruKernel {
+    fn pass<'a>(&self, values: &'a [f32], (sequences, frames, input): Dims, parameters: &'a [f32]) -> GruPass<'a> {
+        GruPass { input, hidden: self.shape.hidden, sequences, frames, values, parameters }
+    }
 }
 
 impl Kernel for GruKernel {
@@ -65,6 +72,41 @@ impl Kernel for GruKernel {
 
     fn output(&self, (sequences, frames, _): Dims) -> Shape {
         Shape::from((sequences, frames, self.shape.output()))
+    }
+
+    fn context(&self) -> &JobContext {
+        &self.ctx
+    }
+
+    fn work(&self, (sequences, frames, _): Dims) -> Work {
+        let amount = (sequences * frames) as f64 * self.shape.parameter_count() as f64;
+        Work { kind: WorkKind::Recurrence, amount }
+    }
+
+    fn device_forward(
+        &self,
+        device: &dyn Accelerator,
+        values: &[f32],
+        dims: Dims,
+        parameters: &[f32],
+        learns: bool,
+    ) -> Outcome<DevicePassed> {
+        device.gru(&self.pass(values, dims, parameters), learns)
+    }
+
+    fn device_backward(
+        &self,
+        device: &dyn Accelerator,
+        (values, dims, parameters): (&[f32], Dims, &[f32]),
+        trace: DeviceTrace,
+        gradient: &[f32],
+        for_input: bool,
+    ) -> Outcome<Gradients<f32>> {
+        device.gru_backward(&self.pass(values, dims, parameters), trace, gradient, for_input)
+    }
+
+    fn check(&self, values: usize, dims: Dims, parameters: usize) -> Result<()> {
+        check_sizes(self.shape, values, dims, parameters)
     }
 }
 
@@ -144,5 +186,27 @@ mod tests {
         assert!(on_cpu(SHAPE, no_batch.as_tensor(), parameters.as_tensor()).is_err());
         let integers = Tensor::zeros((1, 6, 5), DType::U8, &Device::Cpu).unwrap();
         assert!(on_cpu(SHAPE, &integers, parameters.as_tensor()).is_err());
+    }
+
+    #[test]
+    #[cfg(feature = "gpu")]
+    fn a_graphics_card_gives_the_same_values_and_gradients() {
+        let Some(gpu) = crate::devices::devices_for_tests::gpu_context() else { return };
+        let shape = GruShape { input: 48, hidden: 64 };
+        let input = wave(&[3, 40, 48], 1.3).as_tensor().detach().to_dtype(DType::F32).unwrap();
+        let start = wave(&[shape.parameter_count()], 0.7).as_tensor().affine(0.1, 0.0).unwrap();
+        let parameters = Var::from_tensor(&start.to_dtype(DType::F32).unwrap()).unwrap();
+        let step = |ctx: &JobContext| {
+            let output = encode_tensor(ctx, shape, &input, parameters.as_tensor()).unwrap();
+            let weights = wave(&[3, 40, 128], 0.37).as_tensor().detach().to_dtype(DType::F32).unwrap();
+            let gradients = (&output * weights).unwrap().sum_all().unwrap().backward().unwrap();
+            let double = |tensor: &Tensor| flat(&tensor.to_dtype(DType::F64).unwrap());
+            (double(&output), double(gradients.get(&parameters).unwrap()))
+        };
+        let ((output, gradient), (on_gpu, gradient_on_gpu)) = (step(&JobContext::new()), step(&gpu));
+        let worst = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        let largest = gradient.iter().fold(0.0_f64, |largest, g| largest.max(g.abs()));
+        assert!(worst(&output, &on_gpu) < 1e-5);
+        assert!(worst(&gradient, &gradient_on_gpu) < 1e-4 * largest);
     }
 }

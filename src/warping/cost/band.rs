@@ -99,6 +99,11 @@ impl Band {
         self.starts[row]..self.ends[row]
     }
 
+    /// The first column of each row, and one past its last.
+    pub fn limits(&self) -> (&[usize], &[usize]) {
+        (&self.starts, &self.ends)
+    }
+
     /// Where the cells of one row lie when all rows are stored one after the other.
     pub fn storage(&self, row: usize) -> Range<usize> {
         self.offsets[row]..self.offsets[row + 1]

@@ -10,9 +10,11 @@
 //! The recursion runs over anti-diagonals, whose cells are independent of each other; one byte per cell of the band is
 //! all that is kept for the way back.
 
+mod pairs;
 mod path;
 mod recursion;
 
+pub use pairs::dtw_of_pairs;
 pub use path::{DtwPath, PathReading};
 
 use self::recursion::{Direction, Forward};

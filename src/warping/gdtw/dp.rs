@@ -146,7 +146,7 @@ fn trace_back<T: Real>(
 
 /// Edge cost of a slope problem as `(a_j − b_k)²`: shift and scale of `a`, scale of `b`, relative to both rows' starts so that
 /// single precision suffices.
-fn scales<T: Real>(problem: &Problem<'_, T>, i: usize, grid: &[KnotGrid]) -> (f32, f32, f32) {
+pub(super) fn scales<T: Real>(problem: &Problem<'_, T>, i: usize, grid: &[KnotGrid]) -> (f32, f32, f32) {
     let EdgeCost::Slope { lambda, rho } = &problem.edges else { return (0.0, 0.0, 0.0) };
     let interval = problem.interval(i - 1);
     let root = (lambda[i - 1] / interval).sqrt();
@@ -230,7 +230,7 @@ impl Windows {
 }
 
 /// The admissible predecessors as a real interval of indices.
-fn raw_window<T: Real>(problem: &Problem<'_, T>, i: usize, grid: &[KnotGrid], j: usize) -> (f64, f64) {
+pub(super) fn raw_window<T: Real>(problem: &Problem<'_, T>, i: usize, grid: &[KnotGrid], j: usize) -> (f64, f64) {
     let (min, max) = problem.steps(i - 1);
     let (to, from) = (&grid[i], &grid[i - 1]);
     let relative = to.lo - from.lo + j as f64 * to.step;

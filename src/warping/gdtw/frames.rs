@@ -54,6 +54,27 @@ impl FrameTable {
         total
     }
 
+    /// First frame of each knot, and where its distances start.
+    pub fn layout(&self) -> (&[usize], &[usize]) {
+        (&self.first, &self.offsets)
+    }
+
+    /// Number of distances.
+    pub fn cells(&self) -> usize {
+        self.offsets.last().copied().unwrap_or(0)
+    }
+
+    /// Whether rows can be read by position alone: frames are equidistant, or there are none.
+    pub fn is_regular<T: Real>(&self, problem: &Problem<'_, T>) -> bool {
+        self.rate.is_some() || matches!(problem.nodes, NodeCost::Table(_))
+    }
+
+    /// Position of a knot's grid among its equidistant frames, frames per grid step, and how many frames there are.
+    pub fn position<T: Real>(&self, problem: &Problem<'_, T>, knot: usize, grid: &KnotGrid) -> (f64, f64, usize) {
+        let (NodeCost::Features { y, .. }, Some(rate)) = (&problem.nodes, self.rate) else { return (0.0, 0.0, 0) };
+        ((grid.lo - y.times()[self.first[knot]]) * rate, grid.step * rate, self.width(knot))
+    }
+
     /// Computes the distances that were laid out; does nothing for node costs that need none.
     pub fn fill<T: Real>(&mut self, ctx: &JobContext, problem: &Problem<'_, T>) -> Result<()> {
         let NodeCost::Features { x, y, .. } = &problem.nodes else { return Ok(()) };

@@ -58,6 +58,7 @@ mod implicit;
 mod jumps;
 mod kernels;
 mod newton;
+mod on_device;
 mod options;
 mod pieces;
 mod problem;
@@ -72,10 +73,12 @@ pub use implicit::{Gradient, gradient, smoothed_gradient};
 pub use jumps::{Coverage, FreeJumps, JumpOption, Structure, StructureParams, find_structure};
 #[cfg(test)]
 use newton::KKT_TOLERANCE;
+#[cfg(feature = "gpu")]
+pub(crate) use on_device::search_work;
 pub use options::{FirstGrid, SolveOptions};
 pub use problem::{EdgeCost, NodeCost, Problem};
 pub use sensitivity::{EdgeGradient, NodeGradient};
-pub use solve::{Solution, Workspace, solve};
+pub use solve::{Solution, Workspace, solve, solve_many};
 pub use table::CostTable;
 
 #[cfg(test)]

@@ -87,6 +87,11 @@ impl<T: Real> CostTable<T> {
         self.offsets[row]
     }
 
+    /// Where each row starts, and the number of costs.
+    pub(super) fn offsets(&self) -> &[usize] {
+        &self.offsets
+    }
+
     /// All costs, row after row.
     pub fn costs(&self) -> &[T] {
         &self.costs

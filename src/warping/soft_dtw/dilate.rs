@@ -1,8 +1,8 @@
 //! DILATE: how far the expected path strays from a known alignment in time, blended with the soft-DTW discrepancy.
 
 use super::backward::{Blend, blended_gradient};
-use super::check;
 use super::forward::{record_tangent, with_tape};
+use super::{check, check_gamma};
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
 use crate::base::number::Real;
@@ -21,6 +21,15 @@ pub struct DilateParams {
 impl Default for DilateParams {
     fn default() -> Self {
         Self { alpha: 0.0, gamma: 0.1 }
+    }
+}
+
+impl DilateParams {
+    pub(super) fn validate(&self) -> Result<()> {
+        if !(0.0..=1.0).contains(&self.alpha) {
+            return Err(Error::invalid("alpha of DILATE", self.alpha, "between 0 and 1"));
+        }
+        check_gamma(self.gamma)
     }
 }
 
@@ -44,10 +53,8 @@ pub fn dilate<T: Real>(
     penalty: &Banded<f64>,
     params: &DilateParams,
 ) -> Result<Dilate> {
+    params.validate()?;
     let DilateParams { alpha, gamma } = *params;
-    if !(0.0..=1.0).contains(&alpha) {
-        return Err(Error::invalid("alpha of DILATE", alpha, "between 0 and 1"));
-    }
     check(cost, gamma)?;
     let band = cost.band();
     if penalty.band() != band {
@@ -80,13 +87,22 @@ pub fn temporal_penalty(
         return Err(Error::invalid("number of frame times", size, format!("{} x {}", band.rows(), band.columns())));
     }
     let mut values = vec![0.0; band.cells()];
-    for &(score, performance) in truth {
-        let row = score_s.partition_point(|&frame| frame < score);
-        if row < band.rows() {
-            for (value, frame) in values[band.storage(row)].iter_mut().zip(&performance_s[band.row(row)]) {
-                *value = (performance - frame).abs();
-            }
+    for (row, performance) in row_truths(score_s, truth).into_iter().enumerate() {
+        let Some(performance) = performance else { continue };
+        for (value, frame) in values[band.storage(row)].iter_mut().zip(&performance_s[band.row(row)]) {
+            *value = (performance - frame).abs();
         }
     }
     Banded::new(band.clone(), values)
+}
+
+/// The performance time of each score frame that a known alignment says something of.
+pub(super) fn row_truths(score_s: &[f64], truth: &[(f64, f64)]) -> Vec<Option<f64>> {
+    let mut rows = vec![None; score_s.len()];
+    for &(score, performance) in truth {
+        if let Some(row) = rows.get_mut(score_s.partition_point(|&frame| frame < score)) {
+            *row = Some(performance);
+        }
+    }
+    rows
 }

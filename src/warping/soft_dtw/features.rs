@@ -15,6 +15,9 @@ pub struct FeatureGradient<T = f32> {
     pub performance: Vec<T>,
 }
 
+/// Gradients of a cost that are smaller count for nothing.
+const NOTHING: f64 = 1e-30;
+
 /// Chains a gradient `G` on the costs `‖x_i − y_j‖²` to the features: `dx_i = 2 Σ_j G_ij (x_i − y_j)`, and likewise for y.
 pub fn squared_euclidean_gradient<T: Real>(
     score: &Signal<'_, T>,
@@ -39,7 +42,8 @@ pub fn squared_euclidean_gradient<T: Real>(
             let range = band.row(row);
             let inside = &mut cells[range.start - columns.start..range.end - columns.start];
             for ((cell, sum), &value) in inside.iter_mut().zip(&mut column_sums[range]).zip(cost_gradient.row(row)) {
-                *cell = T::from_f64(value);
+                // What is next to nothing would be denormal in single precision, and slow to multiply.
+                *cell = if value.abs() > NOTHING { T::from_f64(value) } else { T::ZERO };
                 *sum += value;
             }
         }

@@ -16,10 +16,14 @@ mod backward;
 mod dilate;
 mod features;
 mod forward;
+mod pairs;
 mod scaled;
 
 pub use dilate::{DilateParams, dilate, temporal_penalty};
 pub use features::squared_euclidean_gradient;
+#[cfg(feature = "gpu")]
+pub(crate) use pairs::pair_work;
+pub use pairs::{Pair, PairLoss, dilate_of_pairs, soft_dtw_of_pairs};
 
 use super::cost::Banded;
 use super::diagonals::Diagonals;
@@ -52,15 +56,20 @@ pub fn soft_dtw<T: Real>(ctx: &JobContext, cost: &Banded<T>, gamma: f64) -> Resu
 
 /// Rejects a γ that is not positive, or so small against the costs that sums over paths lose their meaning.
 fn check<T: Real>(cost: &Banded<T>, gamma: f64) -> Result<()> {
-    if !(gamma.is_finite() && gamma > 0.0) {
-        return Err(Error::invalid("gamma of soft-DTW", gamma, "finite and greater than 0"));
-    }
+    check_gamma(gamma)?;
     let largest = cost.values().iter().fold(0.0, |largest, &value| scaled::greater(value.to_f64().abs(), largest));
     if largest > gamma * MAX_RATIO {
         let allowed = format!("at least {:e} for costs up to {largest:e}", largest / MAX_RATIO);
         return Err(Error::invalid("gamma of soft-DTW", gamma, allowed));
     }
     cost.band().check_pinned()
+}
+
+fn check_gamma(gamma: f64) -> Result<()> {
+    if gamma.is_finite() && gamma > 0.0 {
+        return Ok(());
+    }
+    Err(Error::invalid("gamma of soft-DTW", gamma, "finite and greater than 0"))
 }
 
 #[cfg(test)]

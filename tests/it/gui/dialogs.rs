@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use agogic::training::{Device, open_model};
+use agogic::Device;
+use agogic::training::open_model;
 use agogic::window::picture::{PictureArea, PictureFormat, PictureOptions};
 use agogic::window::playback::OutputDevice;
 use agogic::window::tuning::Start;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use agogic::window::{AppState, Command, Severity};
-use agogic::{Aligner, FrameMethod, Method, Settings};
+use agogic::window::{AppState, Command, Preferences, Severity, SideTab};
+use agogic::{Aligner, DeviceChoice, FrameMethod, Method, Settings};
 use eframe::egui::accesskit::Role;
 use egui_kittest::kittest::{NodeT, Queryable};
 
@@ -29,7 +29,7 @@ const BUTTONS: [&str; 2] = ["Align again", "Reset"];
 /// Every control between the headings of the panel.
 fn controls(bench: &Bench) -> BTreeSet<String> {
     let heading = |name: &str| bench.harness.get_by_role_and_label(Role::Label, name).rect();
-    let (top, bottom) = (heading("Settings").top(), heading("Playback").top());
+    let (top, bottom) = (heading("Settings").top(), heading("Computing").top());
     let left = heading("Settings").left() - 4.0;
     let roles = [Role::ComboBox, Role::CheckBox, Role::SpinButton, Role::Button, Role::TextInput, Role::Slider];
     let inside = bench.harness.root().children_recursive().filter(|node| {
@@ -240,4 +240,40 @@ fn every_control_says_what_it_is_for() {
         }
     }
     assert!(bench.read(|state| open(state).solution.is_some()));
+}
+
+#[test]
+fn the_device_is_chosen_in_either_panel_kept_and_gives_the_same_alignment() {
+    let folder = folder();
+    let mut bench = demo(folder.path());
+    let usual = result(&bench);
+    act(&mut bench, Choose("Computed on", "CPU"));
+    assert_eq!(bench.read(|state| state.preferences.computing), DeviceChoice::Cpu);
+    if DeviceChoice::Gpu.is_built_in() {
+        bench.apply(Command::ShowSide(SideTab::Tune));
+        // The list names the card as soon as its driver has answered.
+        bench.harness.get_by_role_and_label(Role::ComboBox, "Computed on").click_accesskit();
+        bench.harness.run_ok();
+        bench.wait("the cards", |state| !state.cards.is_empty());
+        let card = bench.read(|state| state.cards.get(1).map(|card| card.name.clone())).unwrap_or_default();
+        bench.harness.run_ok();
+        let entries = bench.harness.root().children_recursive();
+        let is_card = |label: &str| label.starts_with("GPU") && label.ends_with(&card);
+        let named = entries.filter(|node| node.accesskit_node().label().is_some_and(|label| is_card(&label)));
+        named.last().unwrap().click_accesskit();
+        bench.harness.run_ok();
+        assert_eq!(bench.read(|state| state.preferences.computing), DeviceChoice::Gpu);
+        bench.apply(Command::ShowSide(SideTab::Align));
+        // Another method and back.
+        for method in [Method::Frames(FrameMethod::default()), Method::default()] {
+            bench.apply(Command::SetSettings(Settings { method, ..Settings::default() }));
+            align(&mut bench);
+        }
+        let found = result(&bench);
+        let worst = usual.iter().zip(&found).map(|(a, b)| (a.0 - b.0).abs()).fold(0.0, f64::max);
+        assert!(usual.len() == found.len() && worst < 1e-4, "{worst}");
+    }
+    bench.close();
+    let kept = Preferences::read(&folder.path().join("home")).computing;
+    assert_eq!(kept, if DeviceChoice::Gpu.is_built_in() { DeviceChoice::Gpu } else { DeviceChoice::Cpu });
 }

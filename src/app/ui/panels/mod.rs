@@ -5,6 +5,7 @@ mod bar_marks;
 mod canvas;
 mod chart;
 mod compare;
+mod computing;
 mod curve;
 mod dialogs;
 mod export_window;

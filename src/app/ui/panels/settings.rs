@@ -4,6 +4,7 @@ use std::path::Path;
 
 use eframe::egui::{self, Button, ComboBox, DragValue, Grid, RichText, Ui, vec2};
 
+use super::computing::computing_ui;
 use super::side::{COMBO_WIDTH, heading};
 use crate::align::settings::{
     Aligner, Ends, FeatureKind, FrameMethod, Method, OnsetMethod, SHIPPED_EAR, Settings, SlopeLimits,
@@ -50,6 +51,13 @@ pub fn settings_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     }
     ui.add_space(8.0);
     buttons_ui(ui, state, commands);
+    ui.add_space(14.0);
+    heading(ui, "Computing");
+    Grid::new("computing grid").num_columns(2).min_col_width(LABELS).spacing(vec2(12.0, 8.0)).show(ui, |ui| {
+        label(ui, "Device", "What alignments and trainings are computed on.");
+        computing_ui(ui, state, commands);
+        ui.end_row();
+    });
     ui.add_space(14.0);
     heading(ui, "Playback");
     Grid::new("playback").num_columns(2).min_col_width(LABELS).spacing(vec2(12.0, 8.0)).show(ui, |ui| {

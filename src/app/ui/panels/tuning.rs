@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use eframe::egui::{self, Button, ComboBox, DragValue, Frame, Grid, Margin, ProgressBar, RichText, TextEdit, Ui, vec2};
 
 use super::chart::{Series, chart_ui};
+use super::computing::computing_ui;
 use super::dialogs::main_button;
 use super::side::{COMBO_WIDTH, compact, heading, soft, subheading};
 use crate::align::settings::{FeatureKind, SHIPPED_EAR};
@@ -46,7 +47,7 @@ pub fn tuning_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     ui.add_enabled_ui(!busy, |ui| {
         pieces_ui(ui, state, commands);
         ui.add_space(8.0);
-        plan_ui(ui, tuning, commands);
+        plan_ui(ui, state, commands);
     });
     ui.add_space(8.0);
     run_ui(ui, tuning, commands);
@@ -147,7 +148,8 @@ fn typed_ui(ui: &mut Ui, tuning: &Tuning, commands: &mut Vec<Command>) {
     });
 }
 
-fn plan_ui(ui: &mut Ui, tuning: &Tuning, commands: &mut Vec<Command>) {
+fn plan_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+    let tuning = &state.tuning;
     let mut plan = tuning.plan.clone();
     subheading(ui, "Training");
     Grid::new("plan").num_columns(2).spacing(vec2(12.0, 7.0)).show(ui, |ui| {
@@ -180,6 +182,9 @@ fn plan_ui(ui: &mut Ui, tuning: &Tuning, commands: &mut Vec<Command>) {
             ui.checkbox(&mut plan.augmented, "vary the sound");
             ui.end_row();
         }
+        ui.label("Device").on_hover_text("What alignments and trainings are computed on.");
+        computing_ui(ui, state, commands);
+        ui.end_row();
         ui.label("Name").on_hover_text("What the new model is called. A finished model is never overwritten.");
         ui.add(TextEdit::singleline(&mut plan.name).desired_width(140.0)).accessible_name("Name of the model");
         ui.end_row();

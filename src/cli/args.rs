@@ -218,7 +218,7 @@ pub struct BenchArgs {
     /// Solve the stored problems of a folder (problems.csv beside .f32 files) instead.
     #[arg(long, value_name = "DIR")]
     pub problems: Option<PathBuf>,
-    /// What to measure: cpu, or gpu beside it.
+    /// What to measure: cpu, gpu beside it, or auto for a card if there is one.
     #[arg(long, default_value = "cpu", value_name = "DEVICE")]
     pub device: DeviceChoice,
 }

@@ -9,7 +9,7 @@ use super::summary::{peak_memory_mb, to_json};
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
 use crate::bench::{Measurement, ProblemResult, run_problems, run_suite};
-use crate::devices::DeviceChoice;
+use crate::devices::{DeviceChoice, DeviceInfo, DeviceKind, devices};
 
 /// What `--json` prints for the suite.
 #[derive(Serialize)]
@@ -22,10 +22,7 @@ struct SuiteReport<'a> {
 }
 
 pub(super) fn run(ctx: &JobContext, args: &BenchArgs) -> Result<()> {
-    if !matches!(args.device, DeviceChoice::Cpu | DeviceChoice::Gpu) {
-        return Err(Error::invalid("--device of bench", args.device.name(), "cpu or gpu"));
-    }
-    let (ctx, _) = &super::devices::open(ctx, args.device)?;
+    let (ctx, _) = &super::devices::open(ctx, measured(args.device)?)?;
     let text = match &args.problems {
         Some(folder) => {
             let results = run_problems(ctx, folder)?;
@@ -44,6 +41,21 @@ pub(super) fn run(ctx: &JobContext, args: &BenchArgs) -> Result<()> {
         }
     };
     super::print(text.as_bytes())
+}
+
+/// The device to measure: `auto` is a card that is not made of software, if there is one.
+fn measured(choice: DeviceChoice) -> Result<DeviceChoice> {
+    match choice {
+        DeviceChoice::Cpu | DeviceChoice::Gpu => Ok(choice),
+        DeviceChoice::Auto => {
+            let is_card = |device: &DeviceInfo| !matches!(device.kind, DeviceKind::Cpu | DeviceKind::Software);
+            Ok(if devices().iter().any(is_card) { DeviceChoice::Gpu } else { DeviceChoice::Cpu })
+        }
+        DeviceChoice::Cuda | DeviceChoice::Metal => {
+            let allowed = "auto, cpu or gpu: the kernels that are measured are not those of Candle's devices";
+            Err(Error::invalid("--device of bench", choice.name(), allowed))
+        }
+    }
 }
 
 fn suite_table(report: &SuiteReport<'_>) -> String {

@@ -1,7 +1,10 @@
 use super::devices_for_tests::{failing_context, gpu_context};
-use super::measurement::measure;
+use super::measurement::measure_apart;
+use crate::align::settings::Settings;
+use crate::align::{Named, Stopwatch};
 use crate::base::accelerator::{Accelerated, Opened, Work, WorkKind};
 use crate::base::job::JobContext;
+use crate::networks::Device;
 use crate::warping::Signal;
 use crate::warping::gdtw::{Problem, SolveOptions, solve_many};
 
@@ -52,10 +55,34 @@ fn a_device_is_opened_when_enough_work_comes_and_used_where_it_pays() {
 fn a_measurement_says_for_every_kind_of_work_when_the_card_pays() {
     let Some(adapter) = crate::gpu::Adapter::all().into_iter().next() else { return };
     let device = crate::gpu::GpuDevice::open(&adapter).unwrap();
-    let thresholds = measure(Box::new(device)).unwrap();
+    let thresholds = measure_apart(Box::new(device)).unwrap();
     assert!(thresholds.iter().all(|least| *least >= 0.0), "{thresholds:?}");
     if adapter.is_software() {
         assert!(thresholds.iter().all(|least| *least > 1e6), "a software card pays nowhere: {thresholds:?}");
     }
     assert!(gpu_context().is_some());
+}
+
+#[test]
+fn an_alignment_whose_device_is_lost_is_that_of_the_cpu() {
+    let recording =
+        crate::audio::decode_bytes(&JobContext::new(), "demo.ogg", crate::demo::performance_bytes()).unwrap();
+    let score = crate::score::Score::from_bytes("demo.mid".as_ref(), crate::demo::score_bytes()).unwrap();
+    let align = |ctx: &JobContext| {
+        let recording = Named { name: "demo.ogg", content: &recording.clip };
+        let score = Named { name: "demo.mid", content: &score };
+        let (settings, watch) = (Settings::default(), &mut Stopwatch::default());
+        crate::align::align(ctx, recording, score, &settings, &Device::Cpu, watch).unwrap().0
+    };
+    let expected = align(&JobContext::new());
+    // While the ear listens on many threads at once.
+    for operations in [0, 2] {
+        let Some((ctx, notices)) = failing_context(operations) else { return };
+        let found = align(&ctx);
+        assert_eq!(found.notes.len(), expected.notes.len());
+        for (found, expected) in found.notes.iter().zip(&expected.notes) {
+            assert!((found.onset_s - expected.onset_s).abs() < 1e-4);
+        }
+        assert_eq!(notices.lock().unwrap().len(), 1);
+    }
 }

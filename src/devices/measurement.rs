@@ -41,7 +41,7 @@ pub(super) fn measured(adapter: &Adapter) -> Option<Thresholds> {
         Some(kept) => kept.least_work,
         None => {
             let device = GpuDevice::open(adapter).ok()?;
-            let least_work = measure(Box::new(device))?.map(|least| least.is_finite().then_some(least));
+            let least_work = measure_apart(Box::new(device))?.map(|least| least.is_finite().then_some(least));
             if let Some(path) = path {
                 keep(&path, &Kept::new(adapter, least_work));
             }
@@ -80,8 +80,15 @@ fn keep(path: &Path, kept: &Kept) {
     }
 }
 
+/// Measures on threads of its own. Whoever asks for a device may be a thread of the common pool, and others of them may wait for the
+/// answer: neither could help with the work of a measurement without asking for the device again.
+pub(super) fn measure_apart(device: Box<dyn Accelerator>) -> Option<Thresholds> {
+    let pool = rayon::ThreadPoolBuilder::new().build().ok()?;
+    std::thread::spawn(move || pool.install(|| measure(device))).join().ok()?
+}
+
 /// Times the CPU and the device with every kind of work; `None` if the device fails.
-pub(super) fn measure(device: Box<dyn Accelerator>) -> Option<Thresholds> {
+fn measure(device: Box<dyn Accelerator>) -> Option<Thresholds> {
     let device = std::sync::Mutex::new(Some(device));
     let open = move || {
         let device = device.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take()?;

@@ -57,12 +57,13 @@ impl Learned {
         let known = known.get_or_init(|| (0..blocks).map(|_| OnceLock::new()).collect());
         let block = frame / BLOCK;
         if known[block].get().is_none() && self.ctx.accelerates(ear::work(blocks * BLOCK)) {
-            // A device is slow to ask and fast to answer: the whole pitch at once.
+            // A device is slow to ask and fast to answer: the whole pitch at once. If it fails, blocks are worked out one by one, below:
+            // the other threads, which may wait for this lock, are not asked to help.
             whole.get_or_init(|| {
-                self.work_out(0, band, values);
-                known.iter().for_each(|block| {
-                    let _ = block.set(());
-                });
+                if let Some(logits) = self.ear.logits_on_device(&self.ctx, blocks, &self.inputs(0, band, blocks)) {
+                    store(values, &logits);
+                    known.iter().for_each(|block| block.set(()).unwrap_or_default());
+                }
             });
         }
         // The lock orders the values before everyone who finds it set.
@@ -70,18 +71,25 @@ impl Learned {
         f32::from_bits(values[frame].load(Ordering::Relaxed))
     }
 
-    /// Works out the blocks from `first` on that `values` are of.
-    fn work_out(&self, first: usize, band: usize, values: &[AtomicU32]) {
+    fn work_out(&self, block: usize, band: usize, values: &[AtomicU32]) {
+        // On the CPU it cannot fail; one of Candle's devices that fails hears nothing.
+        store(values, &self.ear.logits(&self.ctx, 1, self.inputs(block, band, 1)).unwrap_or_default());
+    }
+
+    /// The inputs of the network for some blocks from `first` on.
+    fn inputs(&self, first: usize, band: usize, blocks: usize) -> Vec<f32> {
         const INPUTS: usize = (BLOCK + 2 * CONTEXT) * CHANNELS;
-        let mut inputs = vec![0.0; values.len() / BLOCK * INPUTS];
+        let mut inputs = vec![0.0; blocks * INPUTS];
         for (block, inputs) in (first..).zip(inputs.chunks_exact_mut(INPUTS)) {
             self.levels.inputs(band, (block * BLOCK) as isize - CONTEXT as isize, inputs);
         }
-        // On the CPU it cannot fail; one of Candle's devices that fails hears nothing.
-        let logits = self.ear.logits(&self.ctx, values.len() / BLOCK, inputs).unwrap_or_default();
-        for (value, logit) in values.iter().zip(logits) {
-            value.store((softplus(f64::from(logit)).0 as f32).to_bits(), Ordering::Relaxed);
-        }
+        inputs
+    }
+}
+
+fn store(values: &[AtomicU32], logits: &[f32]) {
+    for (value, &logit) in values.iter().zip(logits) {
+        value.store((softplus(f64::from(logit)).0 as f32).to_bits(), Ordering::Relaxed);
     }
 }
 

@@ -78,6 +78,11 @@ impl Ear {
             .and_then(|inputs| logits(ctx, &inputs, &self.parameters)?.flatten_all()?.to_vec1())
             .map_err(|e| failed(ctx, &e))
     }
+
+    /// The same if the device of the context gives them; `None` if the CPU would have to, on all its threads.
+    pub fn logits_on_device(&self, ctx: &JobContext, sequences: usize, inputs: &[f32]) -> Option<Vec<f32>> {
+        op::logits_on_device(ctx, sequences, inputs, &self.parameters().ok()?)
+    }
 }
 
 #[cfg(test)]

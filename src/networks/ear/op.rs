@@ -53,6 +53,21 @@ pub(crate) fn work(moments: usize) -> Work {
     Work { kind: WorkKind::Convolution, amount: moments as f64 * kernel::parameter_count() as f64 }
 }
 
+/// The logits of many sequences if the device of the context gives them; `None` if the CPU would have to.
+pub(super) fn logits_on_device(
+    ctx: &JobContext,
+    sequences: usize,
+    inputs: &[f32],
+    parameters: &[f32],
+) -> Option<Vec<f32>> {
+    let dims = (sequences, inputs.len() / (sequences * CHANNELS), CHANNELS);
+    let kernel = EarKernel { ctx: ctx.quiet() };
+    kernel.check(inputs.len(), dims, parameters.len()).ok()?;
+    let passed =
+        ctx.accelerate(kernel.work(dims), |device| kernel.device_forward(device, inputs, dims, parameters, false));
+    passed.map(|(logits, _)| logits)
+}
+
 struct EarKernel {
     ctx: JobContext,
 }

@@ -32,6 +32,19 @@ fn the_demo_is_aligned_the_same_on_the_gpu_by_every_method() {
 }
 
 #[test]
+fn a_result_of_the_gpu_names_it_and_is_made_again_on_it() {
+    let demo = Demo::new();
+    let (first, second) = (demo.path("first.json"), demo.path("second.json"));
+    let (first, second) = (first.to_str().unwrap(), second.to_str().unwrap());
+    demo.align(["--method", "frames", "--device", "gpu", "-q", "-o", first]).ok();
+    demo.align(["--like", first, "-q", "-o", second]).ok();
+    assert_eq!(std::fs::read(first).unwrap(), std::fs::read(second).unwrap());
+    let result: serde_json::Value = serde_json::from_slice(&std::fs::read(first).unwrap()).unwrap();
+    let devices: serde_json::Value = serde_json::from_str(&agogic(["devices", "--json"]).ok().stdout).unwrap();
+    assert_eq!(result["provenance"].get("device"), devices.get(1).map(|device| &device["name"]));
+}
+
+#[test]
 fn without_any_driver_the_program_says_so_once_and_works() {
     let demo = Demo::new();
     let usual = demo.align(["-q", "--device", "cpu"]).ok();

@@ -103,7 +103,7 @@ impl Parts<'_> {
         {
             held.insert(0, (0, time));
         }
-        let table = self.table(range.clone(), search)?;
+        let table = self.table(ctx, range.clone(), search)?;
         let problem = self.problem(range, &table)?.with_anchors(&held)?;
         let options = SolveOptions {
             first_grid: FirstGrid::StepsPerFrame(1.0),
@@ -115,26 +115,28 @@ impl Parts<'_> {
     }
 
     /// The objective of a warp of the whole piece.
-    pub fn objective(&self, phi: &[f64]) -> Result<f64> {
+    pub fn objective(&self, ctx: &JobContext, phi: &[f64]) -> Result<f64> {
         // Parabolas read one neighbour to either side; the next ones are for times that lie between grid points.
         let radius = vec![2.0 * Evidence::step_s(); phi.len()];
-        let table = self.table(0..phi.len(), &Search { centre: phi.to_vec(), radius, stride: 1 })?;
+        let table = self.table(ctx, 0..phi.len(), &Search { centre: phi.to_vec(), radius, stride: 1 })?;
         Ok(self.problem(0..phi.len(), &table)?.objective(phi))
     }
 
     /// Costs of the knots in `range` where they are looked for.
-    fn table(&self, range: Range<usize>, search: &Search) -> Result<CostTable> {
+    fn table(&self, ctx: &JobContext, range: Range<usize>, search: &Search) -> Result<CostTable> {
         let step = search.stride as f64 * Evidence::step_s();
         let last = (self.evidence.frames() - 1) / search.stride;
         let mut table = CostTable::new(0.0, step)?;
         let row = |index: usize| {
+            // What the ear says may have to be worked out first, and that takes time.
+            ctx.check()?;
             let (centre, radius) = (search.centre[index], search.radius[index]);
             let low = (((centre - radius) / step).floor().max(0.0) as usize).min(last);
             let high = (((centre + radius) / step).ceil().max(0.0) as usize).min(last);
             let pattern = &self.patterns[range.start + index];
-            (low, (low..=high).map(|at| -self.evidence.best_at(at, search.stride, pattern)).collect::<Vec<f32>>())
+            Ok((low, (low..=high).map(|at| -self.evidence.best_at(at, search.stride, pattern)).collect()))
         };
-        let rows: Vec<(usize, Vec<f32>)> = (0..range.len()).into_par_iter().map(row).collect();
+        let rows: Vec<(usize, Vec<f32>)> = (0..range.len()).into_par_iter().map(row).collect::<Result<_>>()?;
         for (low, row) in &rows {
             table.push_row(*low, row)?;
         }

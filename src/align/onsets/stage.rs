@@ -72,7 +72,7 @@ pub fn place(
         params,
     };
     let Path { mut times, at_limit } = path(ctx, &parts, centre)?;
-    let objective = parts.objective(&times)?;
+    let objective = parts.objective(ctx, &times)?;
     between_frames(evidence, &parts.patterns, &fixed, &mut times);
     let mut notes = place_notes(evidence, score, &chords, &times, params);
     set_clock(&mut notes);

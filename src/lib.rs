@@ -18,18 +18,22 @@ mod features;
 #[cfg(feature = "gpu")]
 mod gpu;
 mod learning;
+mod making;
 mod networks;
 mod score;
 mod warping;
 
 pub use align::onsets::OnsetParams;
-pub use align::result::{AlignedNote, Alignment, MediaInfo, ModelId, Provenance, SearchBand, TempoPoint};
+pub use align::result::{
+    AlignedNote, Alignment, ExtraNote, FileId, Judged, MediaInfo, ModelId, Place, Provenance, SearchBand, TempoPoint,
+    Verdict,
+};
 pub use align::settings::{
     Aligner, Anchor, Ends, FeatureKind, FixedNote, FrameMethod, Method, OnsetMethod, Settings, SlopeLimits,
 };
 pub use align::{
-    AlignedFiles, Listening, Named, StageTime, Stopwatch, align, align_files, align_heard, align_with, can_realign,
-    moved_warp, realign,
+    AlignedFiles, Listening, Named, Performance, PerformanceKind, ReadPerformance, StageTime, Stopwatch, align,
+    align_files, align_heard, align_with, can_realign, moved_warp, read_performance, realign,
 };
 pub use audio::{AudioClip, Decoded, decode, decode_bytes};
 pub use base::error::{Error, Result};
@@ -39,7 +43,7 @@ pub use devices::{ChosenDevice, DeviceChoice, DeviceInfo, DeviceKind, Notify, de
 pub use evaluation::{BeatClock, GroundTruth, Metrics, TimeMap, evaluate, read_ground_truth};
 pub use export::{ExportInput, Exporter, Format, read_alignment};
 pub use networks::Device;
-pub use score::{Note, Score, ScoreBeat, SynthParams, synthesise, synthesise_mapped};
+pub use score::{Note, Score, ScoreBeat, SynthParams, Take, synthesise, synthesise_mapped};
 
 /// The examples of the README.
 #[cfg(doctest)]

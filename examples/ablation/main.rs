@@ -10,6 +10,7 @@ use std::process::ExitCode;
 use agogic::Device;
 use agogic::JobContext;
 use agogic::OnsetParams;
+use agogic::Performance;
 use agogic::Score;
 use agogic::Settings;
 use agogic::{BeatClock, TimeMap, evaluate, read_ground_truth};
@@ -85,7 +86,7 @@ fn read(manifest: &Path) -> Result<Vec<Piece>> {
 fn errors_of(manifest: &Path) -> Result<Vec<Vec<f64>>> {
     let (ctx, settings) = (JobContext::new(), Settings::default());
     let of_piece = |piece: &Piece| {
-        let clip = decode(&ctx, &piece.audio)?.clip;
+        let clip = Performance::from(decode(&ctx, &piece.audio)?.clip);
         let score = Score::read(&piece.score)?;
         let (recording, named) =
             (Named { name: "recording", content: &clip }, Named { name: "score", content: &score });

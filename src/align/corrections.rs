@@ -1,9 +1,9 @@
 //! What the user fixed by hand, checked and as constraints of the problem.
 
 use crate::align::onsets::{chords, median};
+use crate::align::performance::Performance;
 use crate::align::result::AlignedNote;
 use crate::align::settings::{Anchor, Settings};
-use crate::audio::AudioClip;
 use crate::base::error::{Error, Result};
 use crate::base::time::SAME_MOMENT_S;
 use crate::score::Score;
@@ -33,7 +33,7 @@ pub(super) fn as_constraints(score: &Score, settings: &Settings) -> Settings {
 }
 
 /// What is fixed must lie within both files and go forward; anything else is reported before the work begins.
-pub(super) fn check(recording: &AudioClip, score: &Score, settings: &Settings) -> Result<()> {
+pub(super) fn check(recording: &Performance, score: &Score, settings: &Settings) -> Result<()> {
     let heard = 0.0..=recording.duration_s();
     let within = || format!("within the recording, 0 to {:.3} s", recording.duration_s());
     for fixed in &settings.fixed_notes {
@@ -91,6 +91,7 @@ pub(super) fn trust(score: &Score, settings: &Settings, notes: &mut [AlignedNote
 mod tests {
     use super::*;
     use crate::align::settings::FixedNote;
+    use crate::audio::AudioClip;
     use crate::score::plain_score;
 
     fn settings(notes: &[(usize, f64)]) -> Settings {
@@ -110,7 +111,7 @@ mod tests {
     #[test]
     fn a_note_that_is_fixed_twice_or_against_another_is_refused() {
         let score = plain_score(&[(0.0, 1.0, 60), (1.0, 1.0, 62)]);
-        let recording = AudioClip { samples: vec![0.1; 22_050 * 5], sample_rate: 22_050 };
+        let recording = AudioClip { samples: vec![0.1; 22_050 * 5], sample_rate: 22_050 }.into();
         let message = |notes| check(&recording, &score, &settings(notes)).unwrap_err().to_string();
         assert!(message(&[(1, 2.0), (1, 3.0)]).contains("twice"));
         assert!(message(&[(0, 3.0), (1, 2.0)]).contains("contradict"));

@@ -1,5 +1,6 @@
 //! The frame method: the score is synthesised at the recording's tempo, both become features, DTW or GDTW aligns the frames.
 
+use crate::align::performance::Performance;
 use crate::align::result::ModelId;
 use crate::align::settings::{Aligner, Anchor, Ends, FrameMethod, Settings, SlopeLimits};
 use crate::align::start::Start;
@@ -40,17 +41,18 @@ pub(super) struct FrameWarp {
 /// Refines the rough start to a warp with one knot per frame of the synthesised score.
 pub(super) fn refine(
     ctx: &JobContext,
-    recording: &AudioClip,
+    performance: &Performance,
     score: &Score,
     listening: &Listening,
     settings: &Settings,
     method: &FrameMethod,
     watch: &mut Stopwatch,
 ) -> Result<FrameWarp> {
+    let soundfont = SoundFont::load(method.soundfont.as_deref())?;
+    let recording = &*performance.sound(ctx, &soundfont)?;
     let (start, anchors) = with_ends(recording, score, &listening.start, &settings.anchors, method);
     let retiming = Retiming::new(&start, &anchors)?;
     let params = FeatureParams { kind: method.features, hop: method.hop };
-    let soundfont = SoundFont::load(method.soundfont.as_deref())?;
     let expected = {
         let to_clip = |score_s| retiming.to_clip(score_s);
         let played = watch

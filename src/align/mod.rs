@@ -1,34 +1,43 @@
-//! From a recording and a score to an [`Alignment`]: the one orchestration that command line, batch and window call.
+//! From a performance and its score to an [`Alignment`]: the one orchestration that command line, batch and window call.
 
 mod confidence;
 mod corrections;
+mod durations;
 mod frame_method;
+pub mod heard;
 mod listening;
+mod matching;
 mod notes;
 mod onset_method;
 pub mod onsets;
+mod performance;
+mod places;
+mod played;
 mod realign;
 pub mod result;
 mod retiming;
 pub mod settings;
+mod settling;
 pub mod start;
 mod structure;
 mod timing;
 mod tone;
+mod verdicts;
 
 use std::path::Path;
 
 pub use listening::Listening;
+pub use performance::{Performance, PerformanceKind, ReadPerformance, is_take, read_performance};
 pub use realign::{can_realign, moved_warp, realign};
 pub use timing::{StageTime, Stopwatch};
 
-use crate::audio::{self, AudioClip};
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
 use crate::networks::Device;
 use crate::score::Score;
 use crate::warping::Warp;
 use onsets::{Chord, OnsetParams, Support, support_of_warp};
+use played::Listened;
 use result::{Alignment, MediaInfo, Provenance, SearchBand};
 use settings::{FrameMethod, Method, OnsetMethod, Settings};
 
@@ -73,20 +82,20 @@ pub fn align_files(
     settings.validate()?;
     let mut watch = Stopwatch::default();
     let parsed = watch.time("score", || Score::read(score))?;
-    let decoded = watch.time("decoding", || audio::decode(ctx, recording))?;
+    let read = watch.time("decoding", || read_performance(ctx, recording))?;
     let (recording_name, score_name) = (file_name(recording), file_name(score));
-    let recording = Named { name: &recording_name, content: &decoded.clip };
+    let recording = Named { name: &recording_name, content: &read.performance };
     let (mut alignment, _) =
         align(ctx, recording, Named { name: &score_name, content: &parsed }, settings, device, &mut watch)?;
-    alignment.warnings.extend(decoded.source.damage.map(|damage| format!("{recording_name}: {damage}")));
-    Ok(AlignedFiles { score: parsed, alignment, recording_rate: decoded.source.sample_rate, times: watch.into_times() })
+    alignment.warnings.extend(read.damage.map(|damage| format!("{recording_name}: {damage}")));
+    Ok(AlignedFiles { score: parsed, alignment, recording_rate: read.sample_rate, times: watch.into_times() })
 }
 
-/// Aligns a decoded recording with a score. Also returns what was heard, from which passages can be [solved again](realign()) and
+/// Aligns a recording or a MIDI performance with a score. Also returns what was heard, from which passages can be [solved again](realign()) and
 /// the whole be [aligned again](align_heard).
 pub fn align(
     ctx: &JobContext,
-    recording: Named<'_, AudioClip>,
+    recording: Named<'_, Performance>,
     score: Named<'_, Score>,
     settings: &Settings,
     device: &Device,
@@ -101,19 +110,19 @@ pub fn align(
 /// Aligns a recording that was listened to before, by a method that [hears the same](Listening::suits).
 pub fn align_heard(
     ctx: &JobContext,
-    recording: Named<'_, AudioClip>,
+    recording: Named<'_, Performance>,
     score: Named<'_, Score>,
     listening: &Listening,
     settings: &Settings,
     watch: &mut Stopwatch,
 ) -> Result<Alignment> {
-    align_with(ctx, recording, score, listening, settings, &OnsetParams::default(), watch)
+    align_with(ctx, recording, score, listening, settings, &OnsetParams::suiting(&listening.evidence), watch)
 }
 
 /// [`align_heard`] with other weights and widths of the onset problem than the usual ones, for experiments.
 pub fn align_with(
     ctx: &JobContext,
-    recording: Named<'_, AudioClip>,
+    recording: Named<'_, Performance>,
     score: Named<'_, Score>,
     listening: &Listening,
     settings: &Settings,
@@ -138,7 +147,7 @@ pub fn align_with(
 /// What an alignment is made from.
 struct Work<'a> {
     ctx: &'a JobContext,
-    recording: Named<'a, AudioClip>,
+    recording: Named<'a, Performance>,
     score: Named<'a, Score>,
     listening: &'a Listening,
     /// As the user gave them.
@@ -188,8 +197,13 @@ impl Work<'_> {
             let as_played = &found.placed.warp;
             read.reading.mend_offsets(as_played, &mut alignment.notes);
             alignment.warnings.extend(read.reading.notices(self.score.content, as_played, &read.repeats));
+            self.judge_reading(&read.reading, &found.placed, &mut alignment);
+        } else {
+            self.judge(&found.placed.chords, &mut alignment);
         }
+        played::set_known_ends(&placed.ends, &mut alignment.notes);
         alignment.provenance.ear = self.listening.ear().cloned();
+        alignment.provenance.transcription = self.listening.transcription().cloned();
         Ok(alignment)
     }
 
@@ -215,10 +229,32 @@ impl Work<'_> {
             support: &support,
             radius_s: frame_method::first_radius_s(self.settings, method),
         })?;
+        self.judge(&chords, &mut alignment);
         alignment.provenance.extractor = found.extractor;
         let soundfont = method.soundfont.as_deref().map_or_else(|| "built-in piano".to_owned(), file_name);
         alignment.provenance.soundfont = Some(soundfont);
         Ok(alignment)
+    }
+
+    /// Says what was played of the score as written, if somebody listened.
+    fn judge(&self, chords: &[Chord], alignment: &mut Alignment) {
+        let Some(heard) = self.listening.evidence.heard() else { return };
+        let (score, fixed_notes) = (self.score.content, &self.settings.fixed_notes);
+        let standing = played::standing(score, chords);
+        let listened = Listened { score, warp: &alignment.warp, heard, fixed_notes };
+        alignment.extra_notes = listened.judge(&standing, &mut alignment.notes);
+    }
+
+    /// The same of a reading of the score: what is written and was not read is missing, what was read twice is not extra.
+    fn judge_reading(&self, reading: &structure::Reading, placed: &onsets::Placed, alignment: &mut Alignment) {
+        let Some(heard) = self.listening.evidence.heard() else { return };
+        let score = &reading.score;
+        let onsets::Placed { warp, chords, support, .. } = placed;
+        let mut notes = notes::aligned_notes(score, warp, &placed.notes, chords, support, alignment.match_confidence);
+        let standing = played::standing(score, chords);
+        // What the user fixed is read as written: here nothing is fixed.
+        let extra = Listened { score, warp, heard, fixed_notes: &[] }.judge(&standing, &mut notes);
+        alignment.extra_notes = reading.fold_played(&notes, extra, &mut alignment.notes);
     }
 
     fn finish(&self, found: Found<'_>) -> Result<Alignment> {
@@ -232,7 +268,9 @@ impl Work<'_> {
             confidence: confidence::of_notes(&notes),
             match_confidence,
             warnings: confidence::warnings(match_confidence, start, score, &warp, chords, support),
+            places: places::places(score, &notes, &warp),
             notes,
+            extra_notes: Vec::new(),
             warp,
             settings: self.asked.clone(),
             provenance: Provenance {
@@ -241,8 +279,10 @@ impl Work<'_> {
                     name: self.recording.name.to_owned(),
                     duration_s: self.recording.content.duration_s(),
                 },
+                performance: self.recording.content.kind(),
                 score: MediaInfo { name: self.score.name.to_owned(), duration_s: score.end_s() },
                 ear: None,
+                transcription: None,
                 extractor: None,
                 soundfont: None,
                 device: self.ctx.device_used(),
@@ -252,9 +292,14 @@ impl Work<'_> {
     }
 }
 
-fn check(recording: Named<'_, AudioClip>, score: &Score, settings: &Settings) -> Result<()> {
+fn check(recording: Named<'_, Performance>, score: &Score, settings: &Settings) -> Result<()> {
     settings.validate()?;
     recording.content.check_usable(recording.name)?;
+    if let (Performance::Take(_), Method::Onsets(OnsetMethod { transcription: Some(_), .. })) =
+        (recording.content, &settings.method)
+    {
+        return Err(Error::misplaced("a transcription", "a recording", "a MIDI performance"));
+    }
     corrections::check(recording.content, score, settings)
 }
 

@@ -15,8 +15,7 @@ pub(super) fn aligned_notes(
     support: &[Support],
     match_confidence: f64,
 ) -> Vec<AlignedNote> {
-    let by_warp =
-        |note: &Note| AlignedNote { onset_s: warp.at(note.onset_s), offset_s: warp.at(note.offset_s), confidence: 0.0 };
+    let by_warp = |note: &Note| AlignedNote::new(warp.at(note.onset_s), warp.at(note.offset_s), 0.0);
     let mut notes: Vec<AlignedNote> = score.notes.iter().map(by_warp).collect();
     for &(index, onset_s) in found {
         notes[index].onset_s = onset_s;

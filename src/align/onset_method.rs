@@ -94,5 +94,6 @@ fn refine(
         fixed_notes: &settings.fixed_notes,
         known_spread: &BTreeMap::new(),
     };
-    place(ctx, &listening.evidence, score, rough, params)
+    let placed = place(ctx, &listening.evidence, score, rough, params)?;
+    listening.settle(score, &settings.fixed_notes, placed)
 }

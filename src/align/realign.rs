@@ -5,15 +5,17 @@ use std::collections::BTreeMap;
 use crate::align::notes::tempo_curve;
 use crate::align::onset_method::{self, TEMPO_SMOOTHING_S, ratio};
 use crate::align::onsets::{OnsetParams, Placed, Rough, place};
-use crate::align::result::{AlignedNote, Alignment, SearchBand};
+use crate::align::played::{self, Listened};
+use crate::align::result::{AlignedNote, Alignment, ExtraNote, SearchBand};
 use crate::align::settings::{Anchor, Method, Settings};
+use crate::align::verdicts::Standing;
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
 use crate::base::time::SAME_MOMENT_S;
 use crate::score::Score;
 use crate::warping::Warp;
 
-use super::{Listening, confidence, corrections};
+use super::{Listening, confidence, corrections, places};
 
 /// How far from the corrected onset, in seconds of the recording, others may follow if no anchor is nearer.
 const REACH_S: f64 = 6.0;
@@ -59,10 +61,22 @@ pub fn realign(
         fixed_notes: &ordered.fixed_notes,
         known_spread: &spread(score, alignment),
     };
-    let params = onset_method::params(settings, method, &OnsetParams::default());
+    let params = onset_method::params(settings, method, &OnsetParams::suiting(&listening.evidence));
     let placed = place(ctx, &listening.evidence, score, rough, &params)?;
+    let placed = listening.settle(score, &ordered.fixed_notes, placed)?;
     let warp = spliced(&alignment.warp, &placed.warp, &passage)?;
-    let notes = spliced_notes(score, alignment, &placed, &warp, &passage, &ordered);
+    let mut notes = spliced_notes(score, alignment, &placed, &warp, &passage, &ordered);
+    let extra_notes = match listening.evidence.heard() {
+        Some(heard) => {
+            let listened = Listened { score, warp: &warp, heard, fixed_notes: &ordered.fixed_notes };
+            passage.judge_again(&listened, alignment, &mut notes)
+        }
+        None => alignment.extra_notes.clone(),
+    };
+    played::set_known_ends(
+        placed.ends.iter().filter(|(index, _)| passage.holds(score.notes[*index].onset_s)),
+        &mut notes,
+    );
     let search = alignment.search.as_ref().map(|band| SearchBand {
         // Two bands that do not meet leave the old one.
         centre: spliced(&band.centre, &centre, &passage).unwrap_or_else(|_| band.centre.clone()),
@@ -70,7 +84,9 @@ pub fn realign(
     });
     Ok(Alignment {
         confidence: confidence::of_notes(&notes),
+        places: places::places(score, &notes, &warp),
         notes,
+        extra_notes,
         tempo: tempo_curve(score, &warp),
         warp,
         settings: settings.clone(),
@@ -118,6 +134,26 @@ impl Passage {
 
     fn holds(&self, score_s: f64) -> bool {
         score_s >= self.low_s - SAME_MOMENT_S && score_s <= self.high_s + SAME_MOMENT_S
+    }
+
+    /// Says anew what was played in the passage; elsewhere it stays as it was. Gives the notes that the score does not have, of the
+    /// whole performance.
+    fn judge_again(&self, listened: &Listened<'_>, before: &Alignment, notes: &mut [AlignedNote]) -> Vec<ExtraNote> {
+        let standing = played::standing_of_notes(notes);
+        // The ends of a passage are held: both alignments have them at the same time.
+        let time = |score_s: f64| if score_s.is_finite() { listened.warp.at(score_s) } else { score_s };
+        let within_s = (time(self.low_s), time(self.high_s));
+        let judged = |time_s: f64| (within_s.0..=within_s.1).contains(&time_s);
+        let mut again = notes.to_vec();
+        let mut extra = listened.judge_between(within_s, &standing, &mut again);
+        for (index, note) in listened.score.notes.iter().enumerate() {
+            if self.holds(note.onset_s) && standing[index] == Standing::Placed {
+                notes[index] = again[index];
+            }
+        }
+        extra.extend(before.extra_notes.iter().filter(|extra| !judged(extra.onset_s)));
+        extra.sort_by(|a, b| a.onset_s.total_cmp(&b.onset_s));
+        extra
     }
 }
 
@@ -192,7 +228,10 @@ fn spliced_notes(
     }
     corrections::trust(score, settings, &mut notes);
     for (note, aligned) in score.notes.iter().zip(&mut notes) {
-        aligned.offset_s = warp.at(note.offset_s).max(aligned.onset_s);
+        // An end that was heard is not the warp's to move.
+        if passage.holds(note.onset_s) || aligned.offset_confidence.is_none() {
+            aligned.offset_s = warp.at(note.offset_s).max(aligned.onset_s);
+        }
     }
     notes
 }

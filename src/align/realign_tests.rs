@@ -1,7 +1,7 @@
 use super::*;
 use crate::align::settings::{FixedNote, FrameMethod};
-use crate::align::{Named, Stopwatch, align};
-use crate::audio::{AudioClip, decode_bytes};
+use crate::align::{Named, Performance, Stopwatch, align};
+use crate::audio::decode_bytes;
 use crate::demo;
 use crate::networks::Device;
 use crate::score::{SynthParams, plain_score, synthesise_mapped};
@@ -14,7 +14,7 @@ struct Aligned {
 
 fn aligned() -> Aligned {
     let clip = decode_bytes(&JobContext::new(), "demo.ogg", demo::performance_bytes()).unwrap().clip;
-    align_piece(&clip, Score::from_bytes("demo.mid".as_ref(), demo::score_bytes()).unwrap())
+    align_piece(clip, Score::from_bytes("demo.mid".as_ref(), demo::score_bytes()).unwrap())
 }
 
 /// A chord of three notes every half second.
@@ -23,12 +23,14 @@ fn aligned_chords() -> Aligned {
     let score = plain_score(&(0..40).flat_map(chord).collect::<Vec<_>>());
     let performed = |s: f64| 0.5 + 1.1 * s;
     let clip = synthesise_mapped(&JobContext::new(), &score, &SynthParams::default(), &performed).unwrap();
-    align_piece(&clip, score)
+    align_piece(clip, score)
 }
 
-fn align_piece(clip: &AudioClip, score: Score) -> Aligned {
+fn align_piece(performance: impl Into<Performance>, score: Score) -> Aligned {
     let ctx = JobContext::new();
-    let (recording, named) = (Named { name: "demo.ogg", content: clip }, Named { name: "demo.mid", content: &score });
+    let performance = performance.into();
+    let (recording, named) =
+        (Named { name: "demo.ogg", content: &performance }, Named { name: "demo.mid", content: &score });
     let (whole, listening) =
         align(&ctx, recording, named, &Settings::default(), &Device::Cpu, &mut Stopwatch::default()).unwrap();
     Aligned { score, whole, listening }

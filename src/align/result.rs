@@ -1,8 +1,12 @@
 //! The result of an alignment: the warp, the notes at their places in the recording, the tempo, and how it was made.
 
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 
+use crate::align::performance::PerformanceKind;
 use crate::align::settings::Settings;
+use crate::base::digest::sha256;
 use crate::networks::ModelCard;
 use crate::warping::Warp;
 
@@ -11,10 +15,72 @@ use crate::warping::Warp;
 pub struct AlignedNote {
     /// Onset in seconds of the recording.
     pub onset_s: f64,
-    /// Offset in seconds of the recording, not before the onset.
+    /// Offset in seconds of the recording, not before the onset: where the note is heard to end, or where the warp puts the
+    /// score's offset if that cannot be heard, above all where a pedal lets it sound on.
     pub offset_s: f64,
     /// How likely the onset is right to within 50 ms, 0 to 1.
     pub confidence: f64,
+    /// How likely the offset is right to within 50 ms or a fifth of the note, 0 to 1; `None` where nobody listened for ends, and
+    /// the offset is the warp's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offset_confidence: Option<f64>,
+    /// Whether it was played as written; `None` where nobody listened for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Judged>,
+}
+
+impl AlignedNote {
+    /// A note at its place, of which nothing else is known.
+    pub fn new(onset_s: f64, offset_s: f64, confidence: f64) -> Self {
+        Self { onset_s, offset_s, confidence, offset_confidence: None, verdict: None }
+    }
+
+    /// Whether the performance is said not to have this note, be there another pitch in its place or not.
+    pub fn is_missing(&self) -> bool {
+        self.verdict.is_some_and(|judged| judged.verdict != Verdict::Played)
+    }
+}
+
+/// What became of a note of the score.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// It was played.
+    Played,
+    /// It was not. So is the second of two notes that share a key of a keyboard: it has no stroke of its own.
+    Missing,
+    /// Another one was played in its place.
+    OtherPitch {
+        /// MIDI number of what was played.
+        pitch: u8,
+    },
+}
+
+/// A verdict and how likely it is right.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Judged {
+    /// What became of the note.
+    pub verdict: Verdict,
+    /// 0 to 1.
+    pub confidence: f64,
+}
+
+/// A note that was heard and that the score does not have.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ExtraNote {
+    /// MIDI number.
+    pub pitch: u8,
+    /// Seconds of the recording.
+    #[serde(rename = "performance_onset_s")]
+    pub onset_s: f64,
+    /// Seconds of the recording, after the onset.
+    #[serde(rename = "performance_offset_s")]
+    pub offset_s: f64,
+    /// How likely it was played, 0 to 1.
+    pub confidence: f64,
+    /// The note of the score that it was played in place of, as an index into its notes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instead_of: Option<usize>,
 }
 
 /// The tempo from one beat to the next.
@@ -37,18 +103,41 @@ pub struct MediaInfo {
     pub duration_s: f64,
 }
 
+/// A file by what it holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileId {
+    /// File name without its folder.
+    pub name: String,
+    /// SHA-256 of its bytes, in hexadecimal.
+    pub sha256: String,
+}
+
+impl FileId {
+    /// The file at `path`, which holds `bytes`.
+    pub fn of(path: &Path, bytes: &[u8]) -> Self {
+        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+        Self { name, sha256: sha256(bytes) }
+    }
+}
+
 /// Where a result comes from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Provenance {
     /// Program and version, such as "agogic 0.1.0".
     pub program: String,
-    /// The recording.
+    /// The recording, or the MIDI performance.
     pub recording: MediaInfo,
+    /// Which of the two it was.
+    #[serde(default)]
+    pub performance: PerformanceKind,
     /// The score.
     pub score: MediaInfo,
     /// The network that heard onsets; `None` if none did.
     #[serde(default)]
     pub ear: Option<ModelId>,
+    /// The transcription whose notes were added to what was heard; `None` if none was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transcription: Option<FileId>,
     /// The learned feature extractor; `None` if none was used.
     #[serde(default)]
     pub extractor: Option<ModelId>,
@@ -122,6 +211,21 @@ impl SearchBand {
     }
 }
 
+/// A passage that deserves a look: notes in it are likely wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Place {
+    /// Its first onset, in seconds of the recording.
+    pub performance_from_s: f64,
+    /// Its last onset, in seconds of the recording.
+    pub performance_to_s: f64,
+    /// Its first onset, in seconds of the score.
+    pub score_from_s: f64,
+    /// Its last onset, in seconds of the score.
+    pub score_to_s: f64,
+    /// How many of its notes are likely more than 50 ms off.
+    pub expected_wrong_notes: f64,
+}
+
 /// A finished alignment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Alignment {
@@ -129,6 +233,12 @@ pub struct Alignment {
     pub warp: Warp,
     /// Every note of the score, in the score's order.
     pub notes: Vec<AlignedNote>,
+    /// Notes that were heard and that the score does not have, by onset.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub extra_notes: Vec<ExtraNote>,
+    /// Places to check, most doubtful first; none in results of earlier versions.
+    #[serde(default)]
+    pub places: Vec<Place>,
     /// The tempo curve, beat by beat.
     pub tempo: Vec<TempoPoint>,
     /// Share of the notes that are likely right to within 50 ms: the mean of their confidences, 0 to 1.
@@ -145,6 +255,18 @@ pub struct Alignment {
     /// Where it was looked for, if that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<SearchBand>,
+}
+
+impl Alignment {
+    /// Whether somebody listened for what was played differently. If not, that no note is missing means nothing.
+    pub fn is_judged(&self) -> bool {
+        self.notes.iter().any(|note| note.verdict.is_some())
+    }
+
+    /// How many notes of the score are said not to be in the performance.
+    pub fn missing_count(&self) -> usize {
+        self.notes.iter().filter(|note| note.is_missing()).count()
+    }
 }
 
 fn certain() -> f64 {

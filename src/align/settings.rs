@@ -57,16 +57,19 @@ impl Method {
 pub struct OnsetMethod {
     /// The network that hears onsets: the name of a shipped model or a file; `None`: the spectrum alone.
     pub ear: Option<String>,
+    /// MIDI notes that another program or a person heard in the recording: they are added to what the ear hears.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transcription: Option<PathBuf>,
     /// Slope limits; `None`: the tempo penalty alone.
     pub slope: Option<SlopeLimits>,
 }
 
 /// The ear that comes with the program.
-pub const SHIPPED_EAR: &str = "onsets";
+pub const SHIPPED_EAR: &str = "ear";
 
 impl Default for OnsetMethod {
     fn default() -> Self {
-        Self { ear: Some(SHIPPED_EAR.to_owned()), slope: None }
+        Self { ear: Some(SHIPPED_EAR.to_owned()), transcription: None, slope: None }
     }
 }
 
@@ -192,14 +195,23 @@ impl Settings {
         Self { anchors: other.anchors.clone(), fixed_notes: other.fixed_notes.clone(), ..self.clone() }
     }
 
+    /// These settings for another recording or score: without what belongs to this one alone.
+    pub fn for_other_files(&self) -> Self {
+        let mut settings = Self { anchors: Vec::new(), fixed_notes: Vec::new(), ..self.clone() };
+        if let Method::Onsets(onsets) = &mut settings.method {
+            onsets.transcription = None;
+        }
+        settings
+    }
+
     /// The files that these settings read.
     pub fn files(&self) -> Vec<PathBuf> {
-        let (model, soundfont) = match &self.method {
-            Method::Onsets(onsets) => (&onsets.ear, None),
+        let (model, other) = match &self.method {
+            Method::Onsets(onsets) => (&onsets.ear, onsets.transcription.clone()),
             Method::Frames(frames) => (&frames.extractor, frames.soundfont.clone()),
         };
         // The name of a shipped model is no file.
-        model.iter().map(PathBuf::from).filter(|path| path.is_file()).chain(soundfont).collect()
+        model.iter().map(PathBuf::from).filter(|path| path.is_file()).chain(other).collect()
     }
 
     /// Checks every value against its legal range.

@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
+use super::document::source::Order;
 use super::pane_scale::PaneScale;
 use super::picture::PictureOptions;
 use super::playback::{Mix, OutputDevice};
-use super::preferences::{Recent, SideTab, ThemeChoice};
+use super::preferences::{NoteColours, Recent, SideTab, ThemeChoice};
 use super::state::{Afterwards, Dialog, Writing};
 use super::system_dialog::Question;
 use super::time_view::TimeView;
@@ -19,6 +20,8 @@ use crate::export::Format;
 pub enum Command {
     /// Open whatever these files are; half a pair waits for the other half.
     Open(Vec<PathBuf>),
+    /// Open files of which something is known.
+    OpenIn(Order, Vec<PathBuf>),
     /// Open the built-in piece.
     OpenDemo,
     /// Open something again.
@@ -99,6 +102,12 @@ pub enum Command {
     ToggleWarpDifference,
     /// Show a stretch of the recording and go there.
     GoTo(f64),
+    /// The same, and hear it from a little before.
+    PlayFrom(f64),
+    /// What the colours of the notes tell.
+    ColourNotes(NoteColours),
+    /// Show what was played differently if it is at least this likely.
+    ShowDifferencesFrom(f32),
     /// To the start or end.
     GoToEdge {
         /// The end.

@@ -15,6 +15,8 @@ use crate::devices::DeviceChoice;
 /// How many recent pieces are kept.
 const RECENT: usize = 10;
 const FILE: &str = "preferences.json";
+/// What is less likely than not is no verdict at all.
+pub const LEAST_DIFFERENCE: f32 = 0.5;
 
 /// Light, dark, or as the system says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,6 +40,18 @@ pub enum SideTab {
     Compare,
     /// Fine-tuning.
     Tune,
+}
+
+/// What the colours of the notes tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NoteColours {
+    /// The comparison with a reference; where there is none, what was played differently.
+    Reference,
+    /// What was played differently, also where there is a reference.
+    Played,
+    /// How sure the alignment is.
+    Confidence,
 }
 
 /// Something that was opened before.
@@ -70,6 +84,10 @@ pub struct Preferences {
     pub snap: bool,
     /// Whether the spectrum is drawn behind the notes.
     pub spectrum_behind_notes: bool,
+    /// What the colours of the notes tell.
+    pub note_colours: NoteColours,
+    /// What was played differently is shown if it is at least this likely.
+    pub least_difference: f32,
     /// Whether the warp is shown as its difference from the reference.
     pub warp_difference: bool,
     /// What alignments and trainings are computed on.
@@ -95,6 +113,8 @@ impl Default for Preferences {
             follow: true,
             snap: true,
             spectrum_behind_notes: true,
+            note_colours: NoteColours::Reference,
+            least_difference: LEAST_DIFFERENCE,
             warp_difference: false,
             computing: DeviceChoice::Auto,
             output_device: None,
@@ -112,6 +132,9 @@ impl Preferences {
         let mut read: Self = serde_json::from_str(&text).unwrap_or_default();
         if !(0.5..=3.0).contains(&read.zoom) {
             read.zoom = 1.0;
+        }
+        if !(LEAST_DIFFERENCE..=1.0).contains(&read.least_difference) {
+            read.least_difference = LEAST_DIFFERENCE;
         }
         read
     }

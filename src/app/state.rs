@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 use super::document::Document;
 use super::document::recovery::Leftover;
 use super::document::relink::Reopened;
-use super::document::source::Sources;
+use super::document::source::{Order, Sources, file_name};
 use super::document::view_model::{Piece, Reference, Solution};
 use super::pane_scale::PaneScale;
 use super::picture::PictureOptions;
 use super::playback::{Mix, OutputDevice};
-use super::preferences::Preferences;
+use super::preferences::{NoteColours, Preferences};
 use super::system_dialog::Question;
 use super::time_view::TimeView;
 use super::tuning::{Plan, Tuning};
@@ -66,21 +66,30 @@ pub struct Notice {
     pub details: Option<String>,
     /// Since when it has been shown.
     pub since: Instant,
+    /// The two MIDI files of which it says what each was taken for: the performance and the score. They can be swapped.
+    pub taken: Option<(PathBuf, PathBuf)>,
 }
 
 impl Notice {
     fn new(severity: Severity, text: String, details: Option<String>) -> Self {
-        Self { severity, text, details, since: Instant::now() }
+        Self { severity, text, details, since: Instant::now(), taken: None }
     }
 
     /// Whether it has been read by now: that something was done is no news for long.
     pub fn is_over(&self) -> bool {
-        self.severity == Severity::Info && self.since.elapsed() > TOLD_FOR
+        self.severity == Severity::Info && self.since.elapsed() > TOLD_FOR && self.taken.is_none()
     }
 
     /// Something was done.
     pub fn info(text: impl Into<String>) -> Self {
         Self::new(Severity::Info, text.into(), None)
+    }
+
+    /// Which of two MIDI files was taken for the performance, and which for the score.
+    pub fn taken(performance: &Path, score: &Path) -> Self {
+        let text =
+            format!("{} was taken for the performance, {} for its score.", file_name(performance), file_name(score));
+        Self { taken: Some((performance.to_owned(), score.to_owned())), ..Self::info(text) }
     }
 
     /// Something to know.
@@ -123,6 +132,8 @@ pub enum Afterwards {
     Quit,
     /// Other files are opened.
     Open(Vec<PathBuf>),
+    /// Other files are opened of which something is known.
+    OpenIn(Order, Vec<PathBuf>),
     /// The demo is opened.
     OpenDemo,
     /// What a crashed window left is opened.
@@ -343,6 +354,16 @@ impl AppState {
         self.document.as_ref().and_then(Document::shown)
     }
 
+    /// What the colours of the notes tell, of what there is to tell.
+    pub fn note_colours(&self) -> NoteColours {
+        let judged = self.shown().is_some_and(|solution| solution.played.is_some());
+        match self.preferences.note_colours {
+            NoteColours::Reference if self.reference().is_some() => NoteColours::Reference,
+            NoteColours::Reference | NoteColours::Played if judged => NoteColours::Played,
+            _ => NoteColours::Confidence,
+        }
+    }
+
     /// How the next alignment is made, with the anchors.
     pub fn settings(&self) -> &Settings {
         self.document.as_ref().map_or(&self.first_settings, |document| &document.settings)
@@ -374,9 +395,9 @@ impl AppState {
         self.notices.push(notice);
     }
 
-    /// Forgets errors: something new is tried.
+    /// Forgets errors, and what was said of other files: something new is tried.
     pub fn forget_errors(&mut self) {
-        self.notices.retain(|notice| notice.severity != Severity::Error);
+        self.notices.retain(|notice| notice.severity != Severity::Error && notice.taken.is_none());
     }
 
     /// The name proposed for a new file of the piece.

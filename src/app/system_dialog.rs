@@ -17,6 +17,8 @@ pub enum Question {
     OpenRecording,
     /// A ground truth or second alignment.
     OpenReference,
+    /// Notes that somebody heard in the recording.
+    OpenTranscription,
     /// A SoundFont to compare with.
     OpenSoundFont,
     /// A SoundFont to hear the score with.
@@ -100,6 +102,7 @@ impl Question {
             Self::Missing(name) => return format!("Find {name}"),
             Self::OpenFiles => "Open a recording and its score",
             Self::OpenRecording => "Open another recording of the score",
+            Self::OpenTranscription => "Open a transcription of the recording",
             Self::OpenReference => "Open a ground truth or another alignment",
             Self::OpenSoundFont | Self::OpenPlaybackSoundFont => "Open a SoundFont",
             Self::OpenModel | Self::StartModel => "Open a learned extractor",
@@ -116,8 +119,9 @@ impl Question {
     fn filters(&self) -> &'static [(&'static str, &'static [&'static str])] {
         const ALL: (&str, &[&str]) = ("All files", &["*"]);
         match self {
-            Self::OpenFiles => &[("Recordings, MIDI scores and sessions", OPENABLE), ALL],
-            Self::OpenRecording => &[("Recordings", RECORDINGS), ALL],
+            Self::OpenFiles => &[("Recordings, MIDI files and sessions", OPENABLE), ALL],
+            Self::OpenRecording => &[("Recordings and MIDI performances", PERFORMANCES), ALL],
+            Self::OpenTranscription => &[("MIDI files", &["mid", "midi"]), ALL],
             Self::OpenReference => &[("Alignments", &["csv", "json", "txt", "align", "match"])],
             Self::OpenSoundFont | Self::OpenPlaybackSoundFont => &[("SoundFonts", &["sf2"])],
             Self::OpenModel | Self::StartModel => &[("Models", &["safetensors"])],
@@ -127,8 +131,8 @@ impl Question {
     }
 }
 
-const RECORDINGS: &[&str] =
-    &["wav", "flac", "mp3", "ogg", "oga", "m4a", "mp4", "aac", "aif", "aiff", "caf", "mkv", "webm"];
+const PERFORMANCES: &[&str] =
+    &["wav", "flac", "mp3", "ogg", "oga", "m4a", "mp4", "aac", "aif", "aiff", "caf", "mkv", "webm", "mid", "midi"];
 const OPENABLE: &[&str] = &[
     "wav", "flac", "mp3", "ogg", "oga", "m4a", "mp4", "aac", "aif", "aiff", "caf", "mkv", "webm", "mid", "midi",
     "agogic",

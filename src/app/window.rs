@@ -8,6 +8,7 @@ use eframe::egui::{self, Ui};
 
 use super::SMALLEST_SIZE;
 use super::command::Command;
+use super::document::source::Order;
 use super::document::{Document, recovery};
 use super::picture::{self, Drawing, PictureOptions};
 use super::placement;
@@ -127,7 +128,11 @@ impl Window {
         if !self.begun {
             self.begun = true;
             let files = std::mem::take(&mut self.files);
-            self.apply(if files.is_empty() { Command::OpenDemo } else { Command::Open(files) });
+            self.apply(if files.is_empty() {
+                Command::OpenDemo
+            } else {
+                Command::OpenIn(Order::PerformanceFirst, files)
+            });
         }
         self.place(ctx);
         update::take_in(&mut self.state, &mut self.services);

@@ -15,7 +15,7 @@ use std::fs::File;
 use std::io::{Cursor, Read, SeekFrom};
 use std::path::Path;
 
-use symphonia::core::io::MediaSource;
+use symphonia::core::io::{MediaSource, ReadOnlySource};
 
 use self::stream::AudioStream;
 use super::AudioClip;
@@ -64,6 +64,16 @@ pub fn decode(ctx: &JobContext, path: &Path) -> Result<Decoded> {
 /// [`decode`] for a file already in memory. `name` stands for it in messages, and its extension hints at the format.
 pub fn decode_bytes(ctx: &JobContext, name: &str, bytes: impl AsRef<[u8]> + Send + Sync + 'static) -> Result<Decoded> {
     decode_source(ctx, Path::new(name), Box::new(Cursor::new(bytes)))
+}
+
+/// [`decode`] for a stream of which the beginning was read already, such as a pipe.
+pub fn decode_stream(
+    ctx: &JobContext,
+    path: &Path,
+    head: Vec<u8>,
+    rest: impl Read + Send + Sync + 'static,
+) -> Result<Decoded> {
+    decode_source(ctx, path, Box::new(ReadOnlySource::new(Cursor::new(head).chain(rest))))
 }
 
 fn decode_source(ctx: &JobContext, path: &Path, mut source: Box<dyn MediaSource>) -> Result<Decoded> {

@@ -6,7 +6,6 @@ mod resample;
 mod wav;
 
 pub use clip::AudioClip;
-#[cfg(all(test, feature = "gui"))]
-pub(crate) use decode::SourceInfo;
+pub(crate) use decode::decode_stream;
 pub use decode::{Decoded, decode, decode_bytes};
 pub use wav::write_wav;

@@ -71,16 +71,17 @@ pub trait Accelerator: Send + Sync {
         for_input: bool,
     ) -> Outcome<(Option<Vec<f32>>, Vec<f32>)>;
 
-    /// Convolutions over time, one after the other, with rectifiers between them.
-    fn convolutions(&self, pass: &ConvolutionPass<'_>, learns: bool) -> Outcome<DevicePassed>;
+    /// A convolution over time.
+    fn convolution(&self, pass: &ConvolutionPass<'_>, learns: bool) -> Outcome<DevicePassed>;
 
-    /// The gradient of [`convolutions`](Self::convolutions) with respect to the parameters.
-    fn convolutions_backward(
+    /// Gradients of [`convolution`](Self::convolution) with respect to its input, if that is wanted, and its parameters.
+    fn convolution_backward(
         &self,
         pass: &ConvolutionPass<'_>,
         trace: DeviceTrace,
         gradient: &[f32],
-    ) -> Outcome<Vec<f32>>;
+        for_input: bool,
+    ) -> Outcome<(Option<Vec<f32>>, Vec<f32>)>;
 }
 
 /// Where the node costs of a GDTW problem come from.
@@ -238,29 +239,27 @@ pub struct GruPass<'a> {
     pub sequences: usize,
     /// Frames of each.
     pub frames: usize,
+    /// Whether the states of a frame are divided by their common length.
+    pub normalised: bool,
     /// The values of a frame lie together, then the frames of a sequence.
     pub values: &'a [f32],
     /// See above.
     pub parameters: &'a [f32],
 }
 
-/// A convolution: `outputs` values per frame from `taps` frames of `inputs` values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ConvolutionShape {
-    /// Frames that one frame of the result is made of.
+/// Sequences for a convolution over time: `outputs` values per frame from `taps` frames of `inputs` values, of which as many lie
+/// before as after; beyond the ends of a sequence there are zeros. Parameters: weights (outputs x inputs x taps), then biases if there
+/// are any.
+#[derive(Debug, Clone, Copy)]
+pub struct ConvolutionPass<'a> {
+    /// Frames that one frame of the result is made of: an odd number.
     pub taps: usize,
     /// Values per frame.
     pub inputs: usize,
     /// Values per frame of the result.
     pub outputs: usize,
-}
-
-/// Sequences for a stack of convolutions. Parameters of each layer: weights (a row per input of each tap, a column per output), then
-/// biases.
-#[derive(Debug, Clone, Copy)]
-pub struct ConvolutionPass<'a> {
-    /// The layers.
-    pub layers: &'a [ConvolutionShape],
+    /// Whether there are biases.
+    pub has_bias: bool,
     /// Number of sequences.
     pub sequences: usize,
     /// Frames of each.

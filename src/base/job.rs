@@ -47,11 +47,6 @@ impl JobContext {
         Self { device, ..self.clone() }
     }
 
-    /// A context for what is done later with the result: with the same device, but neither progress nor cancellation.
-    pub(crate) fn for_later(&self) -> Self {
-        Self::new().on(self.device.clone())
-    }
-
     /// Whether there is a device for so much work.
     pub(crate) fn accelerates(&self, work: Work) -> bool {
         self.device.as_ref().is_some_and(|device| device.takes(work))

@@ -19,6 +19,8 @@ pub struct ManifestRow {
     pub score: PathBuf,
     /// The true alignment, if it is known.
     pub truth: Option<PathBuf>,
+    /// Notes that somebody heard in the recording, if they are given.
+    pub transcription: Option<PathBuf>,
     /// The line in the file, from 1.
     pub line: u64,
 }
@@ -33,8 +35,8 @@ pub struct Manifest {
 }
 
 impl Manifest {
-    /// Reads a manifest. With a header, columns are found by name (`audio`, `score`, `truth` or `alignment`, `id` or
-    /// `name`); without one they are audio, score and truth.
+    /// Reads a manifest. With a header, columns are found by name (`audio`, `score`, `truth` or `alignment`, `transcription`,
+    /// `id` or `name`); without one they are audio, score and truth.
     pub fn read(path: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(path).map_err(|source| Error::io("read", path, source))?;
         let folder = path.parent().unwrap_or(Path::new("."));
@@ -53,10 +55,12 @@ impl Manifest {
             reader.records().collect::<std::result::Result<_, _>>().map_err(|e| e.to_string())?;
         let first = records.first().ok_or("the manifest is empty")?;
         let find = |names: &[&str]| first.iter().position(|h| names.iter().any(|name| h.eq_ignore_ascii_case(name)));
-        let (has_header, audio, score, truth, id) = match (find(&["audio"]), find(&["score"])) {
-            (Some(audio), Some(score)) => (true, audio, score, find(&["truth", "alignment"]), find(&["id", "name"])),
-            _ => (false, 0, 1, Some(2), None),
+        let (has_header, audio, score, truth) = match (find(&["audio"]), find(&["score"])) {
+            (Some(audio), Some(score)) => (true, audio, score, find(&["truth", "alignment"])),
+            _ => (false, 0, 1, Some(2)),
         };
+        let named = |names: &[&str]| find(names).filter(|_| has_header);
+        let (transcription, id) = (named(&["transcription"]), named(&["id", "name"]));
         let mut rows = Vec::new();
         for record in records.iter().skip(usize::from(has_header)) {
             let field = |column: usize| record.get(column).filter(|text| !text.is_empty());
@@ -69,6 +73,7 @@ impl Manifest {
                 audio: folder.join(written_audio),
                 score: folder.join(score),
                 truth: truth.and_then(field).map(|truth| folder.join(truth)),
+                transcription: transcription.and_then(field).map(|transcription| folder.join(transcription)),
                 line,
             });
         }
@@ -96,6 +101,9 @@ mod tests {
         assert!(headed.names_truth);
         let row = &headed.rows[0];
         assert_eq!((row.id.as_deref(), row.audio.as_path()), (Some("one"), Path::new("d/a.wav")));
+        let heard = parse("audio,score,transcription\na.wav,s.mid,t.mid\nb.wav,s.mid,\n");
+        assert_eq!(heard.rows[0].transcription, Some(PathBuf::from("d/t.mid")));
+        assert_eq!(heard.rows[1].transcription, None);
     }
 
     #[test]

@@ -40,6 +40,30 @@ impl Random {
         self.unit() < probability
     }
 
+    /// Normally distributed with mean 0 and standard deviation 1 (Box and Muller).
+    pub fn normal(&mut self) -> f64 {
+        let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();
+        radius * (std::f64::consts::TAU * self.unit()).cos()
+    }
+
+    /// A whole number from 0 (included) to `count` (excluded); 0 if `count` is.
+    pub fn below(&mut self, count: usize) -> usize {
+        ((self.unit() * count as f64) as usize).min(count.saturating_sub(1))
+    }
+
+    /// A place in a list of weights, each with a probability in proportion to its weight.
+    pub fn weighted(&mut self, weights: &[f64]) -> usize {
+        let mut left = self.unit() * weights.iter().sum::<f64>();
+        for (place, weight) in weights.iter().enumerate() {
+            left -= weight;
+            if left < 0.0 {
+                return place;
+            }
+        }
+        // Rounding may leave nothing: then it is the last one that can be drawn at all.
+        weights.iter().rposition(|&weight| weight > 0.0).unwrap_or(0)
+    }
+
     /// Puts the items into a random order (Fisher and Yates).
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
@@ -61,6 +85,19 @@ mod tests {
         for (i, a) in others.iter().enumerate() {
             assert!(others[i + 1..].iter().all(|b| a != b));
         }
+    }
+
+    #[test]
+    fn normal_numbers_have_their_mean_and_spread_and_weights_their_shares() {
+        let mut random = Random::at(3, &[]);
+        let drawn: Vec<f64> = (0..20_000).map(|_| random.normal()).collect();
+        let mean = drawn.iter().sum::<f64>() / drawn.len() as f64;
+        let variance = drawn.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / drawn.len() as f64;
+        assert!(mean.abs() < 0.03 && (variance - 1.0).abs() < 0.05, "{mean} {variance}");
+        let mut counts = [0; 3];
+        (0..9000).for_each(|_| counts[random.weighted(&[1.0, 0.0, 2.0])] += 1);
+        assert!(counts[1] == 0 && (2800..3200).contains(&counts[0]), "{counts:?}");
+        assert!((0..100).all(|_| random.below(3) < 3) && random.below(0) == 0);
     }
 
     #[test]

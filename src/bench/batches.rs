@@ -16,7 +16,6 @@ const DIM: usize = 128;
 const LAMBDA: f64 = 0.1;
 /// Gradients of networks are not timed here: `benches/training_step.rs` times a whole step.
 const SEQUENCES: usize = 64;
-const MOMENTS: usize = 80;
 
 /// Every kind of work of a training step.
 pub(super) fn batches(ctx: &JobContext) -> Result<Vec<Measurement>> {
@@ -46,9 +45,9 @@ pub(super) fn batches(ctx: &JobContext) -> Result<Vec<Measurement>> {
     results.extend(compare(ctx, "gru", &size, &mut |ctx, count| {
         (0..SEQUENCES / count).try_for_each(|_| examples::recurrence(ctx, count, FRAMES[0]).map(drop))
     })?);
-    let size = format!("{SEQUENCES} x 16 of {MOMENTS} frames");
+    let size = format!("{} frames of 88 pitches", 2 * SEQUENCES);
     results.extend(compare(ctx, "ear", &size, &mut |ctx, count| {
-        (0..SEQUENCES / count).try_for_each(|_| examples::convolutions(ctx, 16 * count, MOMENTS).map(drop))
+        (0..SEQUENCES / count).try_for_each(|_| examples::hearing(ctx, 2 * count).map(drop))
     })?);
     Ok(results)
 }

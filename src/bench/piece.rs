@@ -10,8 +10,8 @@ use crate::audio::{AudioClip, decode_bytes};
 use crate::base::error::Result;
 use crate::base::job::JobContext;
 use crate::demo;
-use crate::features::{FeatureKind, FeatureParams, extract};
-use crate::networks::Device;
+use crate::features::{EarAnalyzer, FeatureKind, FeatureParams, extract};
+use crate::networks::{Device, Ear, EarSpec, ModelCard};
 use crate::score::{Score, SynthParams, synthesise};
 
 fn recording(ctx: &JobContext) -> Result<AudioClip> {
@@ -22,7 +22,7 @@ fn score() -> Result<Score> {
     Score::from_bytes(Path::new("score.mid"), demo::score_bytes())
 }
 
-/// Decoding with each kind of features, and synthesis.
+/// Decoding with each kind of features, listening, and synthesis.
 pub(super) fn sound(ctx: &JobContext) -> Result<Vec<Measurement>> {
     let (clip, score, params) = (recording(ctx)?, score()?, SynthParams::default());
     let features = |kind| {
@@ -36,6 +36,7 @@ pub(super) fn sound(ctx: &JobContext) -> Result<Vec<Measurement>> {
         Contestant::new("decode + mel", features(FeatureKind::Mel)),
     ];
     let mut results = on_the_demo(ctx, clip.duration_s(), &mut work)?;
+    results.extend(listening(ctx, &clip)?);
     let played_s = score.end_s() + params.tail_s;
     results.extend(on_the_demo(
         ctx,
@@ -45,11 +46,27 @@ pub(super) fn sound(ctx: &JobContext) -> Result<Vec<Measurement>> {
     Ok(results)
 }
 
+/// Hears 60 pitches with an ear of either size. How long that takes does not depend on the weights.
+fn listening(ctx: &JobContext, clip: &AudioClip) -> Result<Vec<Measurement>> {
+    let pitches: Vec<u8> = (36..96).collect();
+    let ear = |name: &str, spec| Ear::untrained(ModelCard::new(name, spec), 1, &Device::Cpu);
+    let (full, small) = (ear("ear", EarSpec::default())?, ear("small", EarSpec::small())?);
+    let listen = |ear: &Ear| {
+        let analyzer = EarAnalyzer::new(ctx, clip, 0.0)?;
+        ear.listen(ctx, &analyzer, &pitches, |answer| answer.begins)
+    };
+    let mut work = [
+        Contestant::new("listening, 60 pitches", || listen(&full)),
+        Contestant::new("listening, 60 pitches, small ear", || listen(&small)),
+    ];
+    on_the_demo(ctx, clip.duration_s(), &mut work)
+}
+
 /// The whole alignment, files excepted.
 pub(super) fn whole(ctx: &JobContext) -> Result<Vec<Measurement>> {
     let (length_s, settings) = (recording(ctx)?.duration_s(), Settings::default());
     let mut work = [Contestant::new("align, end to end", || {
-        let (clip, score) = (recording(ctx)?, score()?);
+        let (clip, score) = (recording(ctx)?.into(), score()?);
         let clip = Named { name: "performance.ogg", content: &clip };
         align(
             ctx,

@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::args::{AlignArgs, WritingArgs};
 use super::like::device_like;
 use super::summary::{Summary, metrics_text, to_json};
-use crate::align::{AlignedFiles, align_files};
+use crate::align::{AlignedFiles, align_files, is_take};
 use crate::base::atomic_file::{check_writable, write_output};
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
@@ -17,6 +17,9 @@ use crate::score::Score;
 pub(super) fn run(ctx: &JobContext, quiet: bool, args: &AlignArgs) -> Result<()> {
     let begun = Instant::now();
     let settings = args.settings.settings()?;
+    if is_take(&args.audio) {
+        args.settings.refuse_listening()?;
+    }
     let targets = targets(&args.output, &args.plot, &args.writing)?;
     let read = settings.files();
     let inputs = [&args.audio, &args.score].into_iter().chain(&args.truth).chain(&args.settings.like).chain(&read);

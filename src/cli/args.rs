@@ -55,7 +55,7 @@ pub enum Command {
     Synth(SynthArgs),
     /// Write the features of a recording or a score.
     Features(FeaturesArgs),
-    /// Align many pairs listed in a CSV file (columns audio, score and, if known, truth).
+    /// Align many pairs listed in a CSV file (columns audio, score and, if known, truth and transcription).
     Batch(BatchArgs),
     /// Write the built-in demo piece: performance, score and ground truth.
     Demo(DemoArgs),
@@ -67,6 +67,8 @@ pub enum Command {
     Train(TrainArgs),
     /// Adapt a model to a few labelled pieces, such as another instrument.
     FineTune(FineTuneArgs),
+    /// Make labelled pieces to train on: expressive performances of scores, with the exact truth.
+    MakeData(MakeDataArgs),
     /// List, show or import models.
     Model(ModelArgs),
     /// Train and test all features with all methods, and print the tables.
@@ -83,7 +85,7 @@ pub enum Command {
 /// `agogic align`.
 #[derive(Debug, Args)]
 pub struct AlignArgs {
-    /// The recording: WAV, FLAC, MP3, Ogg Vorbis, AAC/M4A, AIFF, CAF, MKV/WebM.
+    /// The recording (WAV, FLAC, MP3, Ogg Vorbis, AAC/M4A, AIFF, CAF, MKV/WebM), or a performance as a Standard MIDI File.
     pub audio: PathBuf,
     /// The score: a Standard MIDI File.
     pub score: PathBuf,
@@ -172,7 +174,7 @@ pub struct FeaturesArgs {
 /// `agogic batch`.
 #[derive(Debug, Args)]
 pub struct BatchArgs {
-    /// CSV file with the columns audio, score and optionally truth; paths are relative to its folder.
+    /// CSV file with the columns audio, score and optionally truth and transcription; paths are relative to its folder.
     pub manifest: PathBuf,
     /// Folder for the results.
     #[arg(long, value_name = "DIR")]
@@ -199,6 +201,33 @@ pub struct BatchArgs {
 pub struct DemoArgs {
     /// Folder to write to; made if it does not exist.
     pub dir: PathBuf,
+}
+
+/// `agogic make-data`.
+#[derive(Debug, Args)]
+pub struct MakeDataArgs {
+    /// Folder of scores: Standard MIDI Files; a scores.csv in it (columns id and licence) may say their licences.
+    pub scores: PathBuf,
+    /// Folder for the pieces: new, empty, or from an earlier run, which then goes on.
+    pub out_dir: PathBuf,
+    /// How many pieces.
+    #[arg(long, value_name = "N")]
+    pub count: usize,
+    /// Another number gives other pieces; the same always gives the same.
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    pub seed: u64,
+    /// SoundFont (.sf2) to play with, beside the built-in piano; may be given several times.
+    #[arg(long, value_name = "FILE")]
+    pub soundfont: Vec<PathBuf>,
+    /// Folder of recorded single notes, listed in its samples.csv.
+    #[arg(long, value_name = "DIR")]
+    pub samples: Option<PathBuf>,
+    /// About how long each piece is.
+    #[arg(long, default_value_t = 24.0, value_name = "S")]
+    pub seconds: f64,
+    /// How many pieces to make at once (default: one per processor).
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<usize>,
 }
 
 /// `agogic devices`.

@@ -10,8 +10,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::align;
 use super::args::BatchArgs;
 use super::like::device_like;
-use crate::align::align_files;
-use crate::align::settings::Settings;
+use super::settings_args::absolute;
+use crate::align::settings::{Method, OnsetMethod, Settings};
+use crate::align::{align_files, is_take};
 use crate::base::atomic_file::{check_writable, write_output};
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
@@ -31,8 +32,14 @@ pub(super) fn run(ctx: &JobContext, quiet: bool, args: &BatchArgs) -> Result<()>
     }
     let rows = manifest::read(&args.manifest)?;
     let outputs: Vec<PathBuf> = rows.iter().flat_map(|row| plan.outputs_of(row)).collect();
-    let of_row = |row: &Row| [Some(row.audio.clone()), Some(row.score.clone()), row.truth.clone()];
+    let of_row = |row: &Row| {
+        let own = [Some(&row.audio), Some(&row.score), row.truth.as_ref(), row.transcription.as_ref()];
+        own.map(|path| path.cloned())
+    };
     let inputs: Vec<PathBuf> = rows.iter().flat_map(of_row).flatten().chain(plan.settings.files()).collect();
+    if rows.iter().all(|row| is_take(&row.audio)) {
+        args.settings.refuse_listening()?;
+    }
     let read = inputs.iter().chain(&args.settings.like).chain([&args.manifest]);
     super::check_outputs(outputs.iter().map(PathBuf::as_path), read.map(PathBuf::as_path))?;
     std::fs::create_dir_all(&args.out_dir).map_err(|source| Error::io("create", &args.out_dir, source))?;
@@ -51,6 +58,21 @@ struct Plan<'a> {
 }
 
 impl Plan<'_> {
+    /// How a row is aligned: with its own transcription, if it has one.
+    fn settings_of(&self, row: &Row) -> Result<Settings> {
+        let Some(transcription) = &row.transcription else { return Ok(self.settings.clone()) };
+        let Method::Onsets(onsets) = &self.settings.method else {
+            return Err(Error::misplaced("a transcription", "--method onsets", "--method frames"));
+        };
+        if let Some(other) = &onsets.transcription {
+            let allowed = "that option or a column of the manifest, not both";
+            return Err(Error::invalid("--transcription", other.display(), allowed));
+        }
+        let transcription = Some(absolute(transcription));
+        let method = Method::Onsets(OnsetMethod { transcription, ..onsets.clone() });
+        Ok(Settings { method, ..self.settings.clone() })
+    }
+
     /// Where the alignment and the record of a row go.
     fn outputs_of(&self, row: &Row) -> [PathBuf; 2] {
         let in_folder = |extension: &str| self.out_dir.join(format!("{}.{extension}", row.name));
@@ -98,12 +120,13 @@ fn tell(quiet: bool, finished: usize, total: usize, row: &Row, outcome: &Result<
 
 fn run_row(ctx: &JobContext, plan: &Plan<'_>, row: &Row) -> Result<Record> {
     let [output, record_path] = plan.outputs_of(row);
-    let inputs = record::Inputs::of(row, &plan.settings, plan.format)?;
+    let settings = plan.settings_of(row)?;
+    let inputs = record::Inputs::of(row, &settings, plan.format)?;
     if let Some(record) = Record::read(&record_path).filter(|record| record.inputs == inputs && output.is_file()) {
         return Ok(Record { resumed: true, ..record });
     }
     let truth = row.truth.as_deref().map(|truth| align::read_truth(truth, &row.score)).transpose()?;
-    let outcome = align_files(ctx, &row.audio, &row.score, &plan.settings, &plan.device)?;
+    let outcome = align_files(ctx, &row.audio, &row.score, &settings, &plan.device)?;
     let metrics = truth.as_ref().map(|truth| align::measure(&outcome, truth));
     let input = align::export_input(&outcome, truth.as_ref(), metrics.as_ref());
     write_output(ctx, &output, &plan.format.exporter().render(&input)?)?;

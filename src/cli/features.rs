@@ -5,6 +5,7 @@ use std::iter;
 use std::path::{Path, PathBuf};
 
 use super::args::FeaturesArgs;
+use crate::align::is_take;
 use crate::audio::{self, AudioClip};
 use crate::base::atomic_file::{check_writable, write_output};
 use crate::base::error::{Error, Result};
@@ -29,7 +30,7 @@ pub(super) fn run(ctx: &JobContext, args: &FeaturesArgs) -> Result<()> {
 
 /// A recording is decoded, a score is played.
 fn load(ctx: &JobContext, args: &FeaturesArgs) -> Result<AudioClip> {
-    if matches!(extension(&args.input).as_str(), "mid" | "midi" | "smf") {
+    if is_take(&args.input) || matches!(extension(&args.input).as_str(), "mid" | "midi" | "smf") {
         let score = Score::read(&args.input)?;
         let params = SynthParams { soundfont: SoundFont::load(args.soundfont.as_deref())?, ..SynthParams::default() };
         return synthesise(ctx, &score, &params);

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use crate::align::result::{ModelId, Provenance};
-use crate::align::settings::{Method, Settings};
+use crate::align::result::{FileId, ModelId, Provenance};
+use crate::align::settings::{Method, OnsetMethod, Settings};
 use crate::base::error::{Error, Result};
 use crate::devices::DeviceChoice;
 use crate::networks::open_card;
@@ -44,6 +44,7 @@ pub(super) fn read_settings(path: &Path) -> Result<Settings> {
     made.settings.validate()?;
     if let Some(provenance) = made.provenance() {
         check_models(path, &made.settings, provenance)?;
+        check_transcription(path, &made.settings, provenance)?;
     }
     Ok(made.settings)
 }
@@ -53,6 +54,17 @@ pub(super) fn device_like(path: Option<&Path>, choice: DeviceChoice) -> Result<D
     let (Some(path), DeviceChoice::Auto) = (path, choice) else { return Ok(choice) };
     let on_device = Made::read(path)?.provenance().is_some_and(|provenance| provenance.device.is_some());
     Ok(if on_device { DeviceChoice::Gpu } else { DeviceChoice::Cpu })
+}
+
+/// A transcription that was changed would make another result.
+fn check_transcription(path: &Path, settings: &Settings, made_with: &Provenance) -> Result<()> {
+    let Method::Onsets(OnsetMethod { transcription: Some(file), .. }) = &settings.method else { return Ok(()) };
+    let bytes = std::fs::read(file).map_err(|source| Error::io("read", file, source))?;
+    if made_with.transcription.as_ref().is_none_or(|then| then.sha256 == FileId::of(file, &bytes).sha256) {
+        return Ok(());
+    }
+    let cause = format!("it was made with another version of the transcription {}", file.display());
+    Err(Error::unsuitable(path.display().to_string(), cause, "bring that file back, or give the settings one by one"))
 }
 
 fn check_models(path: &Path, settings: &Settings, made_with: &Provenance) -> Result<()> {

@@ -11,6 +11,7 @@ mod experiment;
 mod features;
 mod fine_tune;
 mod like;
+mod make_data;
 mod model;
 mod outputs;
 mod progress;
@@ -68,6 +69,7 @@ fn run(ctx: &JobContext, quiet: bool, command: Command) -> Result<()> {
         Command::Devices(args) => devices::run(&args),
         Command::Train(args) => train::run(ctx, quiet, &args),
         Command::FineTune(args) => fine_tune::run(ctx, quiet, &args),
+        Command::MakeData(args) => make_data::run(ctx, quiet, &args),
         Command::Model(args) => model::run(&args),
         Command::Experiment(args) => experiment::run(ctx, quiet, &args),
         Command::Formats => print(format!("{}\n", Format::help()).as_bytes()),

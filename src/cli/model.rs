@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use super::training_args::{ModelArgs, ModelCommand};
+use super::training_args::{ImportArgs, ModelArgs, ModelCommand};
 use crate::base::error::{Error, Result};
 use crate::networks::{Model, ModelCard, Spec, import, open_card, shipped_cards};
 
@@ -16,15 +16,42 @@ pub(super) fn run(args: &ModelArgs) -> Result<()> {
                 .map_err(|e| Error::malformed(model, format!("its card cannot be shown: {e}"), "report this"))?;
             format!("{json}\n")
         }
-        ModelCommand::Import { checkpoint, output } => {
-            super::check_not_an_input(output, &[checkpoint.as_path()])?;
-            let mut extractor = import(checkpoint)?;
-            extractor.card.name = output.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            extractor.save(output)?;
-            format!("{}\n", line(&Model::Extractor(extractor).card()))
-        }
+        ModelCommand::Import(args) => import_checkpoint(args)?,
     };
     super::print(text.as_bytes())
+}
+
+/// Imports a checkpoint, writes what was said of it on its card, and tells what it is.
+fn import_checkpoint(args: &ImportArgs) -> Result<String> {
+    super::check_not_an_input(&args.output, &[args.checkpoint.as_path()])?;
+    let imported = import(&args.checkpoint)?;
+    let mut card = imported.card();
+    let stem = || args.output.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    card.name = args.name.clone().unwrap_or_else(stem);
+    if let Some(licence) = &args.licence {
+        card.licence.clone_from(licence);
+    }
+    for entry in &args.training {
+        let (name, text) = parts(entry, "--training", "NAME=TEXT")?;
+        card.training.insert(name, text.into());
+    }
+    for entry in &args.metric {
+        const ALLOWED: &str = "NAME=NUMBER";
+        let (name, value) = parts(entry, "--metric", ALLOWED)?;
+        let value: Option<f64> = value.parse().ok().filter(|value: &f64| value.is_finite());
+        card.metrics.insert(name, value.ok_or_else(|| Error::invalid("--metric", entry, ALLOWED))?);
+    }
+    let model = Model::new(card, imported.parameters()?, imported.device())?;
+    model.save(&args.output)?;
+    Ok(format!("{}\n", line(&model.card())))
+}
+
+/// Both sides of an equals sign.
+fn parts<'a>(entry: &'a str, option: &str, allowed: &str) -> Result<(String, &'a str)> {
+    match entry.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value)),
+        _ => Err(Error::invalid(option, entry, allowed)),
+    }
 }
 
 fn list(folder: Option<&Path>) -> Result<String> {
@@ -60,7 +87,7 @@ fn line(card: &ModelCard) -> String {
     let measured = card.metrics.get("validation_time_err_ms");
     let measured = measured.map_or_else(String::new, |ms| format!(", validation TimeErr {ms} ms"));
     let about = match &card.spec {
-        Spec::Ear(ear) => format!("ear, hop {}", ear.hop),
+        Spec::Ear(ear) => format!("ear of {} channels and {} units, hop {}", ear.channels, ear.hidden, ear.hop),
         Spec::Extractor(of) => format!("extractor, {:?}, hop {}, lambda {:.3}", of.features, of.hop, of.lambda),
     };
     format!("{}: {about}{measured}, licence {}", card.name, card.licence)

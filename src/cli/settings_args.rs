@@ -53,6 +53,9 @@ pub struct SettingsArgs {
     /// The network that hears onsets: none, a name or a file; `agogic model list` shows the names (default: onsets).
     #[arg(long, value_name = "none|NAME|FILE", help_heading = ONSETS)]
     pub ear: Option<String>,
+    /// Notes of the recording that another program heard, or a person: a MIDI file whose notes are added to what the ear hears.
+    #[arg(long, value_name = "FILE.mid", help_heading = ONSETS)]
+    pub transcription: Option<PathBuf>,
     /// Which features are compared (default: those of the extractor, else cqt).
     #[arg(long, value_enum, help_heading = FRAMES)]
     pub features: Option<FeaturesArg>,
@@ -128,12 +131,13 @@ impl SettingsArgs {
             None => Some(SHIPPED_EAR.to_owned()),
             Some(typed) => model(typed),
         };
-        Ok(OnsetMethod { ear, slope: self.slope })
+        let transcription = self.transcription.as_deref().map(absolute);
+        Ok(OnsetMethod { ear, transcription, slope: self.slope })
     }
 
     fn frame_method(&self) -> Result<FrameMethod> {
-        if self.ear.is_some() {
-            return Err(Error::misplaced("--ear", "--method onsets", "--method frames"));
+        if let Some((option, _)) = self.onset_options().into_iter().find(|(_, given)| *given) {
+            return Err(Error::misplaced(option, "--method onsets", "--method frames"));
         }
         let aligner = match self.aligner.unwrap_or(AlignerArg::Gdtw) {
             AlignerArg::Gdtw => Aligner::Gdtw { lambda: self.lambda, slope: self.slope },
@@ -170,6 +174,19 @@ impl SettingsArgs {
         })
     }
 
+    /// What is said about how to listen.
+    fn onset_options(&self) -> [(&'static str, bool); 2] {
+        [("--ear", self.ear.is_some()), ("--transcription", self.transcription.is_some())]
+    }
+
+    /// Refuses what was said about how to listen, for performances that are not listened to: their notes are known.
+    pub fn refuse_listening(&self) -> Result<()> {
+        match self.onset_options().into_iter().find(|(_, given)| *given) {
+            Some((option, _)) => Err(Error::misplaced(option, "a recording", "a MIDI performance")),
+            None => Ok(()),
+        }
+    }
+
     fn frame_options(&self) -> [(&'static str, bool); 7] {
         [
             ("--features", self.features.is_some()),
@@ -190,9 +207,9 @@ impl SettingsArgs {
             ("--slope", self.slope.is_some()),
             ("--anchor", !self.anchor.is_empty()),
             ("--fix-note", !self.fix_note.is_empty()),
-            ("--ear", self.ear.is_some()),
         ];
-        match others.into_iter().chain(self.frame_options()).find(|(_, given)| *given) {
+        let mut others = others.into_iter().chain(self.onset_options()).chain(self.frame_options());
+        match others.find(|(_, given)| *given) {
             Some((option, _)) => Err(Error::invalid("--like", format!("beside {option}"), "the only setting")),
             None => Ok(()),
         }
@@ -208,7 +225,7 @@ fn model(typed: &str) -> Option<String> {
     }
 }
 
-fn absolute(path: &Path) -> PathBuf {
+pub(super) fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 

@@ -16,6 +16,10 @@ pub struct Summary<'a> {
     recording: &'a MediaInfo,
     score: &'a MediaInfo,
     notes: usize,
+    /// Notes of the score that were not played; none if nobody listened for that.
+    missing_notes: Option<usize>,
+    /// Notes that were played and that the score does not have.
+    extra_notes: Option<usize>,
     /// Performance seconds per score second.
     tempo_ratio: f64,
     confidence: f64,
@@ -35,6 +39,8 @@ impl<'a> Summary<'a> {
             recording: &alignment.provenance.recording,
             score: &alignment.provenance.score,
             notes: alignment.notes.len(),
+            missing_notes: alignment.is_judged().then(|| alignment.missing_count()),
+            extra_notes: alignment.is_judged().then_some(alignment.extra_notes.len()),
             tempo_ratio: alignment.warp.mean_slope(),
             confidence: alignment.confidence,
             warnings: &alignment.warnings,
@@ -58,6 +64,10 @@ impl<'a> Summary<'a> {
             percent(self.confidence),
             self.wall_s
         );
+        if let (Some(missing), Some(extra)) = (self.missing_notes, self.extra_notes) {
+            let _ =
+                write!(text, "\n{missing} notes of the score are not heard, {extra} are heard that it does not have");
+        }
         for warning in self.warnings {
             let _ = write!(text, "\nwarning: {warning}");
         }

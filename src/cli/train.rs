@@ -63,6 +63,12 @@ fn check_options(args: &TrainArgs, method: TrainingMethod) -> Result<()> {
         (args.lambda.is_some(), "--lambda"),
         (args.learn_lambda, "--learn-lambda"),
     ];
+    if args.small && method.kind() == ModelKind::Extractor {
+        return Err(Error::misplaced("--small", "--kind ear", "--kind extractor"));
+    }
+    if args.small && args.init.is_some() {
+        return Err(Error::misplaced("--small", "a new ear", "--init, which has its own size"));
+    }
     match of_extractor.into_iter().find(|(is_given, _)| *is_given) {
         Some((_, option)) if method.kind() == ModelKind::Ear => {
             Err(Error::misplaced(option, "--kind extractor", "--kind ear"))
@@ -87,7 +93,8 @@ fn start(args: &TrainArgs, kind: ModelKind, device: &Device) -> Result<Model> {
     match (kind, &args.init) {
         (ModelKind::Ear, Some(init)) => open_ear(init, device).map(Model::Ear),
         (ModelKind::Ear, None) => {
-            Ear::untrained(ModelCard::new("ear", EarSpec::default()), seed, device).map(Model::Ear)
+            let (name, spec) = if args.small { ("small", EarSpec::small()) } else { ("ear", EarSpec::default()) };
+            Ear::untrained(ModelCard::new(name, spec), seed, device).map(Model::Ear)
         }
         (ModelKind::Extractor, init) => {
             let mut extractor = match init {
@@ -145,7 +152,11 @@ fn command(args: &TrainArgs, params: &TrainParams) -> String {
     if let Some(lambda) = args.lambda {
         words.push(format!("--lambda {lambda}"));
     }
-    let flags = [(args.learn_lambda, "--learn-lambda"), (args.common.basic.no_augmentation, "--no-augmentation")];
+    let flags = [
+        (args.small, "--small"),
+        (args.learn_lambda, "--learn-lambda"),
+        (args.common.basic.no_augmentation, "--no-augmentation"),
+    ];
     words.extend(flags.into_iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag.to_owned()));
     words.join(" ")
 }

@@ -10,6 +10,7 @@ use crate::devices::DeviceChoice;
 use crate::learning::{EarMethod, ExtractorMethod, FeatureCache, TrainParams, TrainingMethod, WarpLoss};
 use crate::networks::ModelKind;
 
+const EAR: &str = "Options of --kind ear";
 const EXTRACTOR: &str = "Options of --kind extractor";
 
 /// `agogic train`.
@@ -41,6 +42,9 @@ pub struct TrainArgs {
     /// What to train with.
     #[command(flatten)]
     pub common: TrainingOptions,
+    /// Train an ear of the small size, two to three times as fast.
+    #[arg(long, help_heading = EAR)]
+    pub small: bool,
     /// Which base features the extractor reads (default: those of --init, else cqt).
     #[arg(long, value_enum, help_heading = EXTRACTOR)]
     pub features: Option<FeaturesArg>,
@@ -59,7 +63,7 @@ pub struct FineTuneArgs {
     pub model: String,
     /// A few labelled pieces, in the form that `agogic train` takes.
     pub data: PathBuf,
-    /// How to train (default: alignment for an ear, decdtw for an extractor).
+    /// How to train (default: notes for an ear, decdtw for an extractor).
     #[arg(long, value_enum)]
     pub method: Option<MethodArg>,
     /// The model to write (default: MODEL itself, if it is a file; it is replaced only by a better one).
@@ -90,7 +94,7 @@ pub struct TrainingOptions {
 /// What `train`, `fine-tune` and `experiment` share.
 #[derive(Debug, Args)]
 pub struct BasicOptions {
-    /// Examples per step: slices, notes or stretches of the score (default: what suits the method).
+    /// Examples per step: slices, chunks of a recording, or stretches of the score (default: what suits the method).
     #[arg(long, value_name = "N")]
     pub batch: Option<usize>,
     /// Decides everything that is drawn: the same seed gives the same model.
@@ -181,14 +185,30 @@ pub enum ModelCommand {
         /// A name or a file.
         model: String,
     },
-    /// Turn a PyTorch checkpoint of the published code into a model.
-    Import {
-        /// The checkpoint (.ckpt, .pt) or a safetensors file with its names.
-        checkpoint: PathBuf,
-        /// The model to write.
-        #[arg(long, short, value_name = "FILE.safetensors")]
-        output: PathBuf,
-    },
+    /// Turn PyTorch weights into a model: those of an ear, or of an extractor of the published code.
+    Import(ImportArgs),
+}
+
+/// `agogic model import`.
+#[derive(Debug, Args)]
+pub struct ImportArgs {
+    /// The checkpoint (.ckpt, .pt) or a safetensors file with its names.
+    pub checkpoint: PathBuf,
+    /// The model to write.
+    #[arg(long, short, value_name = "FILE.safetensors")]
+    pub output: PathBuf,
+    /// What the model is called; the name of its file if nothing is said.
+    #[arg(long)]
+    pub name: Option<String>,
+    /// Under which terms it may be used.
+    #[arg(long, value_name = "TEXT")]
+    pub licence: Option<String>,
+    /// Something to know of its training, such as data=… or epochs=…; may be given several times.
+    #[arg(long, value_name = "NAME=TEXT")]
+    pub training: Vec<String>,
+    /// A measured accuracy, such as validation_time_err_ms=4.2; may be given several times.
+    #[arg(long, value_name = "NAME=NUMBER")]
+    pub metric: Vec<String>,
 }
 
 /// `agogic experiment`.

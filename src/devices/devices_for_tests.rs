@@ -100,16 +100,17 @@ impl Accelerator for Failing {
         self.pass()?.gru_backward(pass, trace, gradient, for_input)
     }
 
-    fn convolutions(&self, pass: &ConvolutionPass<'_>, learns: bool) -> Outcome<DevicePassed> {
-        self.pass()?.convolutions(pass, learns)
+    fn convolution(&self, pass: &ConvolutionPass<'_>, learns: bool) -> Outcome<DevicePassed> {
+        self.pass()?.convolution(pass, learns)
     }
 
-    fn convolutions_backward(
+    fn convolution_backward(
         &self,
         pass: &ConvolutionPass<'_>,
         trace: DeviceTrace,
         gradient: &[f32],
-    ) -> Outcome<Vec<f32>> {
-        self.pass()?.convolutions_backward(pass, trace, gradient)
+        for_input: bool,
+    ) -> Outcome<(Option<Vec<f32>>, Vec<f32>)> {
+        self.pass()?.convolution_backward(pass, trace, gradient, for_input)
     }
 }

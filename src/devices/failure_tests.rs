@@ -67,9 +67,10 @@ fn a_measurement_says_for_every_kind_of_work_when_the_card_pays() {
 fn an_alignment_whose_device_is_lost_is_that_of_the_cpu() {
     let recording =
         crate::audio::decode_bytes(&JobContext::new(), "demo.ogg", crate::demo::performance_bytes()).unwrap();
+    let recording = recording.clip.into();
     let score = crate::score::Score::from_bytes("demo.mid".as_ref(), crate::demo::score_bytes()).unwrap();
     let align = |ctx: &JobContext| {
-        let recording = Named { name: "demo.ogg", content: &recording.clip };
+        let recording = Named { name: "demo.ogg", content: &recording };
         let score = Named { name: "demo.mid", content: &score };
         let (settings, watch) = (Settings::default(), &mut Stopwatch::default());
         crate::align::align(ctx, recording, score, &settings, &Device::Cpu, watch).unwrap().0

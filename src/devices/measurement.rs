@@ -163,7 +163,7 @@ fn recurrence_example(ctx: &JobContext, count: usize) -> Result<Work> {
 }
 
 fn convolution_example(ctx: &JobContext, count: usize) -> Result<Work> {
-    examples::convolutions(ctx, 32 * count, 80)
+    examples::hearing(ctx, 8 * count)
 }
 
 #[cfg(test)]

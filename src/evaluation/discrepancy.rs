@@ -32,12 +32,16 @@ pub struct Discrepancy {
 
 /// Splits every note into stretches, note by note, in time order within a note. Beyond the ends of the reference, where
 /// nothing is known, the reference is taken to be as far from the prediction as at its end.
+///
+/// A reference says when moments of the score are reached, not how long keys were held: where the prediction heard a note end,
+/// the reference ends it as much later as it is later itself at the score's offset.
 pub fn discrepancies(score: &Score, alignment: &Alignment, reference: &GroundTruth) -> Vec<Discrepancy> {
     let mut found = Vec::with_capacity(2 * score.notes.len());
     for (index, (note, aligned)) in score.notes.iter().zip(&alignment.notes).enumerate() {
         let predicted = (aligned.onset_s, aligned.offset_s);
         let onset = reference_time(alignment, reference, note.onset_s);
-        let true_span = (onset, reference_time(alignment, reference, note.offset_s).max(onset));
+        let later = reference_time(alignment, reference, note.offset_s) - alignment.warp.at(note.offset_s);
+        let true_span = (onset, (aligned.offset_s + later).max(onset));
         for (start_s, end_s, sounding) in split(predicted, true_span) {
             if end_s > start_s {
                 found.push(Discrepancy { note: index, pitch: note.pitch, start_s, end_s, sounding });

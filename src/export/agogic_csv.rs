@@ -4,6 +4,7 @@ use super::events::change_points;
 use super::provenance::hash_comments;
 use super::text::fixed;
 use super::{ExportInput, Exporter};
+use crate::align::result::Verdict;
 use crate::base::error::Result;
 
 /// One row per change point of the score.
@@ -19,30 +20,45 @@ impl Exporter for ChangePoints {
     }
 }
 
-/// One row per note.
+/// One row per note of the score. The last columns say whether it was played as written and how sure that and its end are; they
+/// are empty where nobody listened.
 pub struct Notes;
 
 impl Exporter for Notes {
     fn render(&self, input: &ExportInput) -> Result<Vec<u8>> {
         let mut text = hash_comments(input);
-        text += "note,bar,beat,pitch,score_time_s,score_duration_s,performance_onset_s,performance_offset_s\n";
+        text += "note,bar,beat,pitch,score_time_s,score_duration_s,performance_onset_s,performance_offset_s,";
+        text += "verdict,verdict_confidence,offset_confidence\n";
         for (index, (note, aligned)) in input.score.notes.iter().zip(&input.alignment.notes).enumerate() {
             let place = input.score.meter.position(note.onset_tick as f64);
             text += &format!("{},{},{},{},", index + 1, place.bar, fixed(place.beat, 6), note.pitch);
-            text += &row(&[note.onset_s, note.offset_s - note.onset_s, aligned.onset_s, aligned.offset_s]);
+            text += &fields(&[note.onset_s, note.offset_s - note.onset_s, aligned.onset_s, aligned.offset_s]);
+            let verdict = match aligned.verdict.map(|judged| judged.verdict) {
+                None => String::new(),
+                Some(Verdict::Played) => "played".to_owned(),
+                Some(Verdict::Missing) => "missing".to_owned(),
+                Some(Verdict::OtherPitch { pitch }) => format!("pitch {pitch}"),
+            };
+            let share = |value: Option<f64>| value.map(|value| fixed(value, 6)).unwrap_or_default();
+            let confidence = share(aligned.verdict.map(|judged| judged.confidence));
+            text += &format!(",{verdict},{confidence},{}\n", share(aligned.offset_confidence));
         }
         Ok(text.into_bytes())
     }
 }
 
 fn row(values: &[f64]) -> String {
-    values.iter().map(|&value| fixed(value, 6)).collect::<Vec<_>>().join(",") + "\n"
+    fields(values) + "\n"
+}
+
+fn fields(values: &[f64]) -> String {
+    values.iter().map(|&value| fixed(value, 6)).collect::<Vec<_>>().join(",")
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::Format;
-    use super::super::test_piece::piece;
+    use super::super::test_piece::{judged_piece, piece};
     use crate::evaluation::{TimeMap, read_prediction};
 
     #[test]
@@ -76,6 +92,9 @@ mod tests {
         assert_eq!(notes.len(), piece.score.onsets_s().len());
         assert!((notes.at(1.5) - 2.4).abs() < 1e-6);
         let text = piece.render_text(Format::NotesCsv);
-        assert!(text.contains("\n3,1,2.500000,70,0.750000,0.250000,1.696875,1.931250\n"), "{text}");
+        assert!(text.contains("\n3,1,2.500000,70,0.750000,0.250000,1.696875,1.931250,,,\n"), "{text}");
+        let judged = judged_piece().render_text(Format::NotesCsv);
+        assert!(judged.contains(",1.696875,1.931250,pitch 71,0.800000,\n"), "{judged}");
+        assert!(judged.contains(",missing,0.900000,\n") && judged.contains(",played,0.970000,0.750000\n"), "{judged}");
     }
 }

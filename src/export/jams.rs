@@ -25,16 +25,32 @@ impl Exporter for Jams {
             });
             observation(beat.performance_s, 0.0, value, Value::Null)
         });
-        let note_data = input.score.notes.iter().zip(&alignment.notes).map(|(note, aligned)| {
+        // Annotations are about the recording: what was not played is in none of them.
+        let played = input.score.notes.iter().zip(&alignment.notes).filter(|(_, aligned)| !aligned.is_missing());
+        let note_data = played.map(|(note, aligned)| {
             let length = aligned.offset_s - aligned.onset_s;
             observation(aligned.onset_s, length, json!(note.pitch), json!(aligned.confidence.clamp(0.0, 1.0)))
         });
+        let extra_data = alignment.extra_notes.iter().map(|extra| {
+            observation(extra.onset_s, extra.offset_s - extra.onset_s, json!(extra.pitch), json!(extra.confidence))
+        });
+        let missing = alignment.notes.iter().enumerate().filter(|(_, note)| note.is_missing());
+        let missing: Vec<usize> = missing.map(|(index, _)| index).collect();
         let ends = alignment.tempo.iter().skip(1).map(|point| point.performance_s).chain([duration]);
         let tempo_data = alignment.tempo.iter().zip(ends).map(|(point, end)| {
             let confidence = json!(alignment.confidence.clamp(0.0, 1.0));
             observation(point.performance_s, end - point.performance_s, json!(point.beats_per_minute), confidence)
         });
-        let annotation = |namespace: &str, data: Vec<Value>| annotation(input, namespace, data);
+        let annotation = |namespace: &str, data: Vec<Value>| annotation(input, namespace, data, IN_SCORE);
+        let mut annotations = vec![
+            annotation("onset", onset_data.collect()),
+            annotation("beat_position", beat_data.collect()),
+            annotation("note_midi", note_data.collect()),
+            annotation("tempo", tempo_data.collect()),
+        ];
+        if alignment.is_judged() {
+            annotations.push(self::annotation(input, "note_midi", extra_data.collect(), NOT_IN_SCORE));
+        }
         let document = json!({
             "file_metadata": {
                 "title": input.score.title.clone().unwrap_or_else(|| made.score.name.clone()),
@@ -44,12 +60,7 @@ impl Exporter for Jams {
                 "identifiers": { "recording": made.recording.name, "score": made.score.name },
                 "jams_version": "0.3.5",
             },
-            "annotations": [
-                annotation("onset", onset_data.collect()),
-                annotation("beat_position", beat_data.collect()),
-                annotation("note_midi", note_data.collect()),
-                annotation("tempo", tempo_data.collect()),
-            ],
+            "annotations": annotations,
             "sandbox": {
                 "agogic": {
                     "provenance": made,
@@ -57,6 +68,7 @@ impl Exporter for Jams {
                     "confidence": alignment.confidence,
                     "warnings": alignment.warnings,
                     "score_map": change_points(input),
+                    "notes_not_played": missing,
                 },
             },
         });
@@ -69,7 +81,10 @@ fn observation(time: f64, duration: f64, value: Value, confidence: Value) -> Val
     json!({ "time": time.max(0.0), "duration": duration.max(0.0), "value": value, "confidence": confidence })
 }
 
-fn annotation(input: &ExportInput, namespace: &str, data: Vec<Value>) -> Value {
+const IN_SCORE: &str = "automatic alignment with a score";
+const NOT_IN_SCORE: &str = "notes that were heard and that the score does not have";
+
+fn annotation(input: &ExportInput, namespace: &str, data: Vec<Value>, rules: &str) -> Value {
     let made = &input.alignment.provenance;
     json!({
         "namespace": namespace,
@@ -82,7 +97,7 @@ fn annotation(input: &ExportInput, namespace: &str, data: Vec<Value>) -> Value {
             "corpus": "",
             "annotator": {},
             "annotation_tools": made.program,
-            "annotation_rules": "automatic alignment with a score",
+            "annotation_rules": rules,
             "validation": "",
             "data_source": "program",
         },
@@ -93,7 +108,7 @@ fn annotation(input: &ExportInput, namespace: &str, data: Vec<Value>) -> Value {
 #[cfg(test)]
 mod tests {
     use super::super::Format;
-    use super::super::test_piece::{alignment_of, piece};
+    use super::super::test_piece::{alignment_of, judged_piece, piece};
     use serde_json::Value;
 
     fn parse(piece: &super::super::test_piece::Piece) -> Value {
@@ -113,6 +128,16 @@ mod tests {
         assert_eq!(note["value"], 70);
         assert_eq!(jams["sandbox"]["agogic"]["score_map"].as_array().unwrap().len(), 9);
         assert_eq!(jams["file_metadata"]["jams_version"], "0.3.5");
+    }
+
+    #[test]
+    fn notes_that_were_not_played_are_no_annotations_and_extra_ones_have_their_own() {
+        let jams = parse(&judged_piece());
+        assert_eq!(jams["annotations"][2]["data"].as_array().unwrap().len(), 6);
+        assert_eq!(jams["sandbox"]["agogic"]["notes_not_played"], serde_json::json!([1, 2]));
+        let extra = &jams["annotations"][4];
+        assert_eq!((&extra["namespace"], extra["data"].as_array().unwrap().len()), (&"note_midi".into(), 2));
+        assert_eq!((&extra["data"][1]["value"], &extra["data"][1]["confidence"]), (&74.into(), &0.7.into()));
     }
 
     #[test]

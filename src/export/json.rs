@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::events::{ChangePoint, change_points};
 use super::{ExportInput, Exporter};
-use crate::align::result::{AlignedNote, Alignment, Provenance, TempoPoint};
+use crate::align::result::{AlignedNote, Alignment, ExtraNote, Judged, Place, Provenance, TempoPoint, Verdict};
 use crate::align::settings::Settings;
 use crate::base::error::{Error, Result};
 use crate::evaluation::{GroundTruth, Metrics};
@@ -33,7 +33,12 @@ struct Document {
     warp: Knots,
     change_points: Vec<ChangePoint>,
     tempo: Vec<TempoPoint>,
+    #[serde(default)]
+    places: Vec<Place>,
     notes: Vec<DocumentNote>,
+    /// Notes that were heard and that the score does not have; absent where nobody listened for them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    extra_notes: Option<Vec<ExtraNote>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     reference: Option<GroundTruth>,
 }
@@ -62,6 +67,34 @@ struct DocumentNote {
     performance_onset_s: f64,
     performance_offset_s: f64,
     confidence: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    offset_confidence: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    verdict: Option<DocumentVerdict>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    verdict_confidence: Option<f64>,
+    /// What was played in its place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    played_pitch: Option<u8>,
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum DocumentVerdict {
+    Played,
+    Missing,
+    OtherPitch,
+}
+
+impl DocumentNote {
+    fn judged(&self) -> Option<Judged> {
+        let verdict = match (self.verdict?, self.played_pitch) {
+            (DocumentVerdict::Played, _) => Verdict::Played,
+            (DocumentVerdict::OtherPitch, Some(pitch)) => Verdict::OtherPitch { pitch },
+            (DocumentVerdict::Missing | DocumentVerdict::OtherPitch, _) => Verdict::Missing,
+        };
+        Some(Judged { verdict, confidence: self.verdict_confidence? })
+    }
 }
 
 impl Exporter for Json {
@@ -69,6 +102,12 @@ impl Exporter for Json {
         let alignment = input.alignment;
         let notes = input.score.notes.iter().zip(&alignment.notes).map(|(note, aligned)| {
             let place = input.score.meter.position(note.onset_tick as f64);
+            let (verdict, played_pitch) = match aligned.verdict.map(|judged| judged.verdict) {
+                Some(Verdict::Played) => (Some(DocumentVerdict::Played), None),
+                Some(Verdict::Missing) => (Some(DocumentVerdict::Missing), None),
+                Some(Verdict::OtherPitch { pitch }) => (Some(DocumentVerdict::OtherPitch), Some(pitch)),
+                None => (None, None),
+            };
             DocumentNote {
                 pitch: note.pitch,
                 velocity: note.velocity,
@@ -81,6 +120,10 @@ impl Exporter for Json {
                 performance_onset_s: aligned.onset_s,
                 performance_offset_s: aligned.offset_s,
                 confidence: aligned.confidence,
+                offset_confidence: aligned.offset_confidence,
+                verdict,
+                verdict_confidence: aligned.verdict.map(|judged| judged.confidence),
+                played_pitch,
             }
         });
         let document = Document {
@@ -98,7 +141,9 @@ impl Exporter for Json {
             },
             change_points: change_points(input),
             tempo: alignment.tempo.clone(),
+            places: alignment.places.clone(),
             notes: notes.collect(),
+            extra_notes: alignment.is_judged().then(|| alignment.extra_notes.clone()),
             reference: input.reference.cloned(),
         };
         let mut bytes = serde_json::to_vec_pretty(&document)
@@ -122,11 +167,15 @@ pub fn read_alignment(path: &Path, content: &[u8]) -> Result<Alignment> {
         onset_s: note.performance_onset_s,
         offset_s: note.performance_offset_s,
         confidence: note.confidence,
+        offset_confidence: note.offset_confidence,
+        verdict: note.judged(),
     };
     Ok(Alignment {
         warp,
         notes: document.notes.iter().map(note).collect(),
+        extra_notes: document.extra_notes.unwrap_or_default(),
         tempo: document.tempo,
+        places: document.places,
         confidence: document.confidence,
         match_confidence: document.match_confidence,
         warnings: document.warnings,
@@ -139,7 +188,7 @@ pub fn read_alignment(path: &Path, content: &[u8]) -> Result<Alignment> {
 #[cfg(test)]
 mod tests {
     use super::super::Format;
-    use super::super::test_piece::piece;
+    use super::super::test_piece::{judged_piece, piece};
     use super::*;
     use crate::evaluation::{TimeMap, evaluate, read_prediction};
 
@@ -158,8 +207,45 @@ mod tests {
             ));
         }
         assert_eq!(read.tempo.len(), piece.alignment.tempo.len());
+        assert_eq!(read.places, piece.alignment.places);
         assert_eq!((read.settings, read.provenance), (piece.alignment.settings, piece.alignment.provenance));
         assert_eq!((read.warnings, read.confidence), (piece.alignment.warnings, 0.87));
+    }
+
+    #[test]
+    fn what_was_played_differently_is_kept_and_what_nobody_listened_for_is_not_claimed() {
+        let plain: serde_json::Value = serde_json::from_slice(&piece().render(Format::Json)).unwrap();
+        assert!(plain.get("extra_notes").is_none() && plain["notes"][0].get("verdict").is_none());
+        let judged = judged_piece();
+        let bytes = judged.render(Format::Json);
+        let value: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
+        let verdicts: Vec<&str> =
+            value["notes"].as_array().unwrap().iter().map(|note| note["verdict"].as_str().unwrap()).collect();
+        assert_eq!(verdicts[..4], ["played", "missing", "other_pitch", "played"]);
+        assert_eq!(
+            (&value["notes"][2]["played_pitch"], &value["extra_notes"][0]["instead_of"]),
+            (&71.into(), &2.into())
+        );
+        let read = read_alignment(Path::new("x.json"), &bytes).unwrap();
+        assert_eq!((read.notes, read.extra_notes), (judged.alignment.notes, judged.alignment.extra_notes));
+    }
+
+    #[test]
+    fn places_to_check_are_named_as_documented_and_old_results_have_none() {
+        let mut value: serde_json::Value = serde_json::from_slice(&piece().render(Format::Json)).unwrap();
+        let place = &value["places"][0];
+        for (name, number) in [
+            ("performance_from_s", 2.4),
+            ("performance_to_s", 5.5),
+            ("score_from_s", 1.5),
+            ("score_to_s", 2.25),
+            ("expected_wrong_notes", 1.75),
+        ] {
+            assert_eq!(place[name], number, "{name}");
+        }
+        value.as_object_mut().unwrap().remove("places");
+        let old = serde_json::to_vec(&value).unwrap();
+        assert!(read_alignment(Path::new("old.json"), &old).unwrap().places.is_empty());
     }
 
     #[test]

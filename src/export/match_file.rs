@@ -10,14 +10,19 @@ use crate::score::{Score, TimeSignature};
 const TICKS_PER_BEAT: f64 = 480.0;
 const MICROS_PER_BEAT: f64 = 500_000.0;
 
-/// Audio tells no velocity: the played notes carry the score's, and the file says so.
+/// A note that the score does not have is as loud as any.
+const EXTRA_VELOCITY: u8 = 64;
+
+/// Audio tells no velocity: the played notes carry the score's, and the file says so. Notes that were not played are deletions, notes
+/// that the score does not have are insertions, and another pitch in place of the written one is one of each.
 pub struct MatchFile;
 
 impl Exporter for MatchFile {
     fn render(&self, input: &ExportInput) -> Result<Vec<u8>> {
         let (score, made) = (input.score, &input.alignment.provenance);
         let title = score.title.as_deref().unwrap_or(&made.score.name);
-        let policy = format!("aligned by {}; velocities are those of the score", made.program);
+        let judged = if input.alignment.is_judged() { "" } else { "; nobody listened for notes left out or added" };
+        let policy = format!("aligned by {}; velocities are those of the score{judged}", made.program);
         let mut text = String::new();
         let info = [
             ("matchFileVersion", "1.0.0"),
@@ -47,9 +52,18 @@ impl Exporter for MatchFile {
             let duration = fraction(whole_notes(score, quarters));
             text += &format!("snote(n{index},[{},{accidental}],{},{},", name.step, name.octave, start.text());
             text += &format!("{duration},{},{},[])", fixed(start.beats, 4), fixed(end.beats, 4));
+            if aligned.is_missing() {
+                text += "-deletion.\n";
+                continue;
+            }
             let (on, off) = (clock_tick(aligned.onset_s), clock_tick(aligned.offset_s));
             text += &format!("-note({index},{},{on},{},", note.pitch, off.max(on + 1));
             text += &format!("{},{},{}).\n", note.velocity, note.channel, note.track);
+        }
+        for (index, extra) in input.alignment.extra_notes.iter().enumerate() {
+            let (on, off) = (clock_tick(extra.onset_s), clock_tick(extra.offset_s));
+            let id = score.notes.len() + index;
+            text += &format!("insertion-note({id},{},{on},{},{EXTRA_VELOCITY},0,0).\n", extra.pitch, off.max(on + 1));
         }
         for pedal in &score.pedal {
             let time = input.alignment.warp.at(score.tempo.tick_to_seconds(pedal.tick as f64));
@@ -112,7 +126,7 @@ fn fraction(value: WholeNotes) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::Format;
-    use super::super::test_piece::piece;
+    use super::super::test_piece::{judged_piece, piece};
     use crate::evaluation::{BeatClock, TimeMap, evaluate, read_ground_truth};
 
     #[test]
@@ -130,6 +144,21 @@ mod tests {
         assert!(text.contains("\nsnote(n6,[A,n],4,2:2,0,1/8,4.0000,5.0000,[])-note("), "{text}");
         assert!(text.contains("\nsustain(768,127).\n"), "{text}");
         assert!(text.lines().all(|line| line.ends_with(").")));
+    }
+
+    #[test]
+    fn notes_that_were_not_played_are_deletions_and_notes_beyond_the_score_insertions() {
+        let piece = judged_piece();
+        let text = piece.render_text(Format::Match);
+        assert_eq!(text.lines().filter(|line| line.ends_with(",[])-deletion.")).count(), 2, "{text}");
+        assert!(text.contains("\nsnote(n1,[E,n],4,1:1,0,1/4,0.0000,1.0000,[])-deletion.\n"), "{text}");
+        assert!(text.contains("\ninsertion-note(8,71,1639,1831,64,0,0).\ninsertion-note(9,74,6240,6480,64,0,0).\n"));
+        assert!(!text.contains("nobody listened"));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.match");
+        std::fs::write(&path, &text).unwrap();
+        let truth = read_ground_truth(&path, Some(&BeatClock::of_score(&piece.score))).unwrap();
+        assert_eq!(truth.len(), piece.score.onsets_s().len() - 1, "an onset that nobody played has no time");
     }
 
     #[test]

@@ -68,11 +68,8 @@ fn no_format_panics_on_odd_scores() {
 fn alignment_of_long(score: &Score, knots: Vec<f64>, performance: Vec<f64>) -> crate::align::result::Alignment {
     let short = piece();
     let mut alignment = alignment_of(&short.score, knots, performance);
-    let aligned = |note: &Note| crate::align::result::AlignedNote {
-        onset_s: alignment.warp.at(note.onset_s),
-        offset_s: alignment.warp.at(note.offset_s),
-        confidence: 0.0,
-    };
+    let time = |score_s: f64| alignment.warp.at(score_s);
+    let aligned = |note: &Note| crate::align::result::AlignedNote::new(time(note.onset_s), time(note.offset_s), 0.0);
     alignment.notes = score.notes.iter().map(aligned).collect();
     alignment
 }

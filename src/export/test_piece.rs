@@ -1,7 +1,10 @@
 //! A small piece for the tests: a signature change, a flat key, two tracks, pedal, a tempo change and a pause.
 
 use super::ExportInput;
-use crate::align::result::{AlignedNote, Alignment, MediaInfo, Provenance, TempoPoint};
+use crate::align::PerformanceKind;
+use crate::align::result::{
+    AlignedNote, Alignment, ExtraNote, Judged, MediaInfo, Place, Provenance, TempoPoint, Verdict,
+};
 use crate::align::settings::{Anchor, Settings};
 use crate::score::{
     Division, KeySignature, MeterMap, Note, PedalChange, ProgramChange, Score, TempoChange, TempoMap, TimeSignature,
@@ -72,11 +75,28 @@ pub fn piece() -> Piece {
     Piece { score, alignment }
 }
 
+/// The same with one note left out, another one played for a third, and one more that the score does not have.
+pub fn judged_piece() -> Piece {
+    let mut piece = piece();
+    let judged = |verdict, confidence| Some(Judged { verdict, confidence });
+    for note in &mut piece.alignment.notes {
+        (note.verdict, note.offset_confidence) = (judged(Verdict::Played, 0.97), Some(0.75));
+    }
+    let notes = &mut piece.alignment.notes;
+    (notes[1].verdict, notes[1].offset_confidence) = (judged(Verdict::Missing, 0.9), None);
+    (notes[2].verdict, notes[2].offset_confidence) = (judged(Verdict::OtherPitch { pitch: 71 }, 0.8), None);
+    let onset_s = notes[2].onset_s + 0.01;
+    piece.alignment.extra_notes = vec![
+        ExtraNote { pitch: 71, onset_s, offset_s: onset_s + 0.2, confidence: 0.85, instead_of: Some(2) },
+        ExtraNote { pitch: 74, onset_s: 6.5, offset_s: 6.75, confidence: 0.7, instead_of: None },
+    ];
+    piece
+}
+
 /// The alignment that a warp with these knots makes of a score.
 pub fn alignment_of(score: &Score, score_s: Vec<f64>, performance_s: Vec<f64>) -> Alignment {
     let warp = Warp::new(score_s, performance_s).unwrap();
-    let aligned =
-        |note: &Note| AlignedNote { onset_s: warp.at(note.onset_s), offset_s: warp.at(note.offset_s), confidence: 0.9 };
+    let aligned = |note: &Note| AlignedNote::new(warp.at(note.onset_s), warp.at(note.offset_s), 0.9);
     let notes: Vec<AlignedNote> = score.notes.iter().map(aligned).collect();
     let last_beat = score.tempo.seconds_to_beat(score.end_s()).floor() as u32;
     let time = |beat: f64| warp.at(score.tempo.beat_to_seconds(beat));
@@ -89,8 +109,16 @@ pub fn alignment_of(score: &Score, score_s: Vec<f64>, performance_s: Vec<f64>) -
     let duration_s = warp.at(score.end_s()) + 1.0;
     Alignment {
         notes,
+        extra_notes: Vec::new(),
         tempo,
         warp,
+        places: vec![Place {
+            performance_from_s: 2.4,
+            performance_to_s: 5.5,
+            score_from_s: 1.5,
+            score_to_s: 2.25,
+            expected_wrong_notes: 1.75,
+        }],
         confidence: 0.87,
         match_confidence: 0.9,
         warnings: vec!["a made-up\nwarning".to_owned()],
@@ -98,8 +126,10 @@ pub fn alignment_of(score: &Score, score_s: Vec<f64>, performance_s: Vec<f64>) -
         provenance: Provenance {
             program: "agogic 0.1.0".to_owned(),
             recording: MediaInfo { name: "recording.flac".to_owned(), duration_s },
+            performance: PerformanceKind::Audio,
             score: MediaInfo { name: "score.mid".to_owned(), duration_s: score.end_s() },
             ear: None,
+            transcription: None,
             extractor: None,
             soundfont: Some("built-in piano".to_owned()),
             device: None,

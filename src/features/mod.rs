@@ -6,6 +6,7 @@ mod cqt;
 mod decibel;
 mod decimate;
 mod dot;
+mod ear_levels;
 mod extract;
 mod feature_seq;
 mod frames;
@@ -21,6 +22,7 @@ mod tuning;
 mod golden_tests;
 
 pub use attacks::attacks;
+pub use ear_levels::{EAR_BANDS, EAR_HOP, EAR_ROW, EarAnalyzer};
 pub use extract::{FeatureParams, check_hop, extract};
 pub use feature_seq::FeatureSeq;
 pub use kind::FeatureKind;

@@ -137,10 +137,7 @@ impl<'a> SemitoneAnalyzer<'a> {
             } else {
                 layer.stft.magnitudes(self.samples, centre, layer.bins, scratch)
             };
-            for band in &layer.bands {
-                let bins = &magnitudes[band.first_bin..band.first_bin + band.weights.len()];
-                row[band.place] = dot(&band.weights, bins);
-            }
+            layer.bands.iter().for_each(|band| band.measure(magnitudes, row));
             // Bands with the same window at the same pitch are the same.
             row.copy_within(layer.shared_from.clone(), layer.shared_from.start + SEMITONE_BANDS);
         }
@@ -180,10 +177,17 @@ struct Layer {
 }
 
 /// Weights of the spectrum's bins for one band, and where in the row its value goes.
-struct Band {
+pub(super) struct Band {
     place: usize,
     first_bin: usize,
     weights: Vec<f32>,
+}
+
+impl Band {
+    /// Writes the band's amplitude to its place in the row.
+    pub(super) fn measure(&self, magnitudes: &[f32], row: &mut [f32]) {
+        row[self.place] = dot(&self.weights, &magnitudes[self.first_bin..self.first_bin + self.weights.len()]);
+    }
 }
 
 fn layers(factor: usize, tuning: f64) -> [Layer; 3] {
@@ -200,9 +204,22 @@ fn layers(factor: usize, tuning: f64) -> [Layer; 3] {
 }
 
 fn layer(window: usize, factor: usize, tuning: f64, bands: &[(usize, usize)], shared_from: Range<usize>) -> Layer {
+    let bands = semitone_bands(window, factor, tuning, bands);
+    let bins = bins_needed(&bands);
+    Layer { stft: Stft::new(window / factor), on_low: factor > 1, bands, bins, shared_from }
+}
+
+/// Bins from 0 that some bands need.
+pub(super) fn bins_needed(bands: &[Band]) -> usize {
+    bands.iter().map(|band| band.first_bin + band.weights.len()).max().unwrap_or(0)
+}
+
+/// The bands of some MIDI numbers, each with its place in the row, in the spectrum of a window (in samples of the original signal)
+/// that lies on the signal at `1 / factor` of its rate.
+pub(super) fn semitone_bands(window: usize, factor: usize, tuning: f64, bands: &[(usize, usize)]) -> Vec<Band> {
     let n_fft = window / factor;
     let spacing = f64::from(ANALYSIS_RATE) / window as f64;
-    let bands: Vec<Band> = bands
+    bands
         .iter()
         .map(|&(midi, place)| {
             let centre = 440.0 * ((midi as f64 + tuning - 69.0) / 12.0).exp2();
@@ -218,9 +235,7 @@ fn layer(window: usize, factor: usize, tuning: f64, bands: &[(usize, usize)], sh
             let first_bin = (0..=n_fft / 2).find(inside).unwrap_or(0);
             Band { place, first_bin, weights: (first_bin..=n_fft / 2).take_while(inside).map(weight).collect() }
         })
-        .collect();
-    let bins = bands.iter().map(|band| band.first_bin + band.weights.len()).max().unwrap_or(0);
-    Layer { stft: Stft::new(n_fft), on_low: factor > 1, bands, bins, shared_from }
+        .collect()
 }
 
 #[cfg(test)]

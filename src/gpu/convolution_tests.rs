@@ -1,17 +1,21 @@
 use super::card::Card;
-use super::convolution::{convolutions, convolutions_backward, convolutions_within};
+use super::convolution::{convolution, convolution_backward, convolution_within};
 use super::matmul::Matrices;
 use super::parts::Parts;
 use super::test_card;
-use crate::base::accelerator::{ConvolutionPass, ConvolutionShape, Outcome};
+use crate::base::accelerator::{ConvolutionPass, Outcome};
 
 fn wave(count: usize, pace: f32, size: f32) -> Vec<f32> {
     (0..count).map(|i| size * (pace * i as f32 + 0.3).sin()).collect()
 }
 
 /// Owns what a pass borrows.
+#[derive(Debug)]
 struct Case {
-    layers: Vec<ConvolutionShape>,
+    taps: usize,
+    inputs: usize,
+    outputs: usize,
+    has_bias: bool,
     sequences: usize,
     frames: usize,
     values: Vec<f32>,
@@ -21,75 +25,56 @@ struct Case {
 }
 
 impl Case {
-    /// The layers as (taps, outputs).
-    fn new(sequences: usize, frames: usize, mut inputs: usize, layers: &[(usize, usize)]) -> Self {
+    fn new(sequences: usize, frames: usize, (taps, inputs, outputs): (usize, usize, usize), has_bias: bool) -> Self {
+        let size = 1.5 / ((taps * inputs) as f32).sqrt();
+        let count = taps * inputs * outputs + if has_bias { outputs } else { 0 };
         let values = wave(sequences * frames * inputs, 1.3, 1.0);
-        let (mut parameters, mut valid, mut shapes) = (Vec::new(), frames, Vec::new());
-        for &(taps, outputs) in layers {
-            let size = 1.5 / ((taps * inputs) as f32).sqrt();
-            parameters.extend(wave((taps * inputs + 1) * outputs, 0.7 + 0.1 * shapes.len() as f32, size));
-            shapes.push(ConvolutionShape { taps, inputs, outputs });
-            (inputs, valid) = (outputs, (valid + 1).saturating_sub(taps));
-        }
-        let gradient = wave(sequences * valid * inputs, 0.37, 1.0);
-        Self { layers: shapes, sequences, frames, values, parameters, gradient }
+        let gradient = wave(sequences * frames * outputs, 0.37, 1.0);
+        let parameters = wave(count, 0.7, size);
+        Self { taps, inputs, outputs, has_bias, sequences, frames, values, parameters, gradient }
     }
 
     fn pass(&self) -> ConvolutionPass<'_> {
-        let Self { sequences, frames, .. } = *self;
-        ConvolutionPass { layers: &self.layers, sequences, frames, values: &self.values, parameters: &self.parameters }
+        let Self { taps, inputs, outputs, has_bias, sequences, frames, .. } = *self;
+        let (values, parameters) = (&self.values, &self.parameters);
+        ConvolutionPass { taps, inputs, outputs, has_bias, sequences, frames, values, parameters }
     }
 
-    fn run(&self, card: &Card, budget: usize) -> Outcome<(Vec<f32>, Vec<f32>)> {
-        let (output, trace) = convolutions_within(card, &self.pass(), true, budget)?;
-        Ok((output, convolutions_backward(card, &self.pass(), trace.unwrap(), &self.gradient)?))
+    /// Output, gradient of the input, gradient of the parameters.
+    fn run(&self, card: &Card, budget: usize) -> Outcome<[Vec<f32>; 3]> {
+        let (output, trace) = convolution_within(card, &self.pass(), true, budget)?;
+        let (input, parameters) = convolution_backward(card, &self.pass(), trace.unwrap(), &self.gradient, true)?;
+        Ok([output, input.unwrap(), parameters])
     }
 
-    /// Output and gradient, one sequence after the other, straight from the definition.
-    fn oracle(&self) -> (Vec<f64>, Vec<f64>) {
-        let parameters = wide(&self.parameters);
-        let (mut output, mut sums) = (Vec::new(), vec![0.0; parameters.len()]);
-        let of_sequence = self.frames * self.layers[0].inputs;
-        let flows = self.gradient.chunks_exact(self.gradient.len() / self.sequences);
-        for (values, flow) in self.values.chunks_exact(of_sequence).zip(flows) {
-            let (mut inputs, mut start) = (vec![wide(values)], 0);
-            let mut starts = Vec::new();
-            for (index, layer) in self.layers.iter().enumerate() {
-                let (input, biases) = (&inputs[index], start + layer.taps * layer.inputs * layer.outputs);
-                let frames = input.len() / layer.inputs + 1 - layer.taps;
-                let mut result = vec![0.0; frames * layer.outputs];
-                for (i, result) in result.iter_mut().enumerate() {
-                    let (frame, output) = (i / layer.outputs, i % layer.outputs);
-                    let terms = (0..layer.taps * layer.inputs)
-                        .map(|k| input[frame * layer.inputs + k] * parameters[start + k * layer.outputs + output]);
-                    *result = parameters[biases + output] + terms.sum::<f64>();
-                    if index + 1 < self.layers.len() {
-                        *result = result.max(0.0);
-                    }
-                }
-                inputs.push(result);
-                starts.push(start);
-                start = biases + layer.outputs;
+    /// The same straight from the definition.
+    fn oracle(&self) -> [Vec<f64>; 3] {
+        let (x, w, g) = (wide(&self.values), wide(&self.parameters), wide(&self.gradient));
+        let weights = self.taps * self.inputs * self.outputs;
+        let (mut output, mut by_input, mut by_parameters) = (Vec::new(), vec![0.0; x.len()], vec![0.0; w.len()]);
+        for (index, flow) in g.iter().enumerate() {
+            let (row, out) = (index / self.outputs, index % self.outputs);
+            let (sequence, frame) = (row / self.frames, row % self.frames);
+            let mut sum = 0.0;
+            if self.has_bias {
+                sum = w[weights + out];
+                by_parameters[weights + out] += flow;
             }
-            output.extend(inputs.pop().unwrap());
-            let mut flow = wide(flow);
-            for (index, layer) in self.layers.iter().enumerate().rev() {
-                let (input, start) = (&inputs[index], starts[index]);
-                let mut below = vec![0.0; input.len()];
-                for (i, flow) in flow.iter().enumerate() {
-                    let (frame, output) = (i / layer.outputs, i % layer.outputs);
-                    for k in 0..layer.taps * layer.inputs {
-                        let (at, weight) = (frame * layer.inputs + k, start + k * layer.outputs + output);
-                        sums[weight] += flow * input[at];
-                        below[at] += flow * parameters[weight];
-                    }
-                    sums[start + layer.taps * layer.inputs * layer.outputs + output] += flow;
+            for tap in 0..self.taps {
+                let Some(at) = (frame + tap).checked_sub(self.taps / 2).filter(|&at| at < self.frames) else {
+                    continue;
+                };
+                for input in 0..self.inputs {
+                    let value = (sequence * self.frames + at) * self.inputs + input;
+                    let weight = (out * self.inputs + input) * self.taps + tap;
+                    sum += x[value] * w[weight];
+                    by_input[value] += flow * w[weight];
+                    by_parameters[weight] += flow * x[value];
                 }
-                below.iter_mut().zip(input).filter(|(_, input)| **input <= 0.0).for_each(|(below, _)| *below = 0.0);
-                flow = below;
             }
+            output.push(sum);
         }
-        (output, sums)
+        [output, by_input, by_parameters]
     }
 }
 
@@ -107,22 +92,31 @@ fn farthest(found: &[f32], expected: &[f64]) -> f64 {
 fn outputs_and_gradients_of_all_shapes_agree_with_the_definition() {
     let Some(card) = test_card() else { return };
     let cases = [
-        Case::new(1, 1, 1, &[(1, 1)]),
-        Case::new(3, 5, 2, &[(5, 3)]),
-        Case::new(9, 70, 3, &[(7, 32), (5, 32), (3, 1)]),
-        Case::new(2, 13, 3, &[(7, 32), (5, 32), (3, 2)]),
-        Case::new(1, 300, 5, &[(1, 70), (4, 3)]),
-        Case::new(3, 600, 1, &[(2, 3), (3, 2)]),
+        Case::new(1, 1, (1, 1, 1), true),
+        Case::new(3, 5, (5, 2, 3), false),
+        Case::new(9, 70, (5, 40, 64), true),
+        Case::new(2, 1, (3, 4, 2), true),
+        Case::new(1, 300, (1, 70, 3), false),
+        Case::new(3, 600, (3, 1, 2), true),
     ];
     for case in cases {
-        let (values, gradient) = case.oracle();
-        let (output, found) = case.run(&card, usize::MAX).unwrap();
-        let error = farthest(&output, &values);
-        let largest = gradient.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
-        let gradient_error = farthest(&found, &gradient) / largest;
-        assert!(error < 1e-5 && gradient_error < 1e-4, "{:?}: {error} {gradient_error}", case.layers);
-        let (plain, trace) = convolutions(&card, &case.pass(), false).unwrap();
-        assert!(plain == output && trace.is_none());
+        let found = case.run(&card, usize::MAX).unwrap();
+        for (found, expected) in found.iter().zip(&case.oracle()) {
+            let largest = expected.iter().fold(1.0_f64, |most, value| most.max(value.abs()));
+            assert!(
+                farthest(found, expected) < 1e-5 * largest,
+                "{} x {}, {} taps",
+                case.inputs,
+                case.outputs,
+                case.taps
+            );
+        }
+        let (plain, trace) = convolution(&card, &case.pass(), false).unwrap();
+        assert!(plain == found[0] && trace.is_none());
+        let trace = convolution(&card, &case.pass(), true).unwrap().1.unwrap();
+        let (by_input, by_parameters) =
+            convolution_backward(&card, &case.pass(), trace, &case.gradient, false).unwrap();
+        assert!(by_input.is_none() && by_parameters == found[2]);
     }
 }
 
@@ -130,14 +124,14 @@ fn outputs_and_gradients_of_all_shapes_agree_with_the_definition() {
 fn cutting_a_batch_or_repeating_it_gives_the_same_bits() {
     let Some(card) = test_card() else { return };
     // Seven sequences make a part, and two are left.
-    let case = Case::new(23, 70, 2, &[(7, 5), (5, 4), (3, 1)]);
+    let case = Case::new(23, 70, (5, 2, 4), true);
     let whole = case.run(&card, usize::MAX).unwrap();
     assert!(whole == case.run(&card, usize::MAX).unwrap());
-    for budget in [0, 14 * 70 * 30] {
+    for budget in [0, 14 * 74 * 12] {
         assert!(whole == case.run(&card, budget).unwrap());
     }
     let second = ConvolutionPass { sequences: 1, values: &case.values[140..280], ..case.pass() };
-    assert_eq!(convolutions(&card, &second, false).unwrap().0, whole.0[58..116]);
+    assert_eq!(convolution(&card, &second, false).unwrap().0, whole[0][280..560]);
 }
 
 /// Mesa's software card would not finish this in one dispatch.
@@ -158,18 +152,17 @@ fn sums_over_a_long_sequence_are_complete() {
 #[test]
 fn nothing_to_do_is_done_and_what_does_not_fit_is_a_failure() {
     let Some(card) = test_card() else { return };
-    for case in [Case::new(0, 9, 2, &[(3, 2)]), Case::new(2, 0, 2, &[(3, 2)]), Case::new(2, 5, 2, &[(3, 2), (4, 1)])] {
-        assert_eq!(case.run(&card, usize::MAX).unwrap(), (vec![], vec![0.0; case.parameters.len()]));
+    for case in [Case::new(0, 9, (3, 2, 2), true), Case::new(2, 0, (3, 2, 2), false)] {
+        assert_eq!(case.run(&card, usize::MAX).unwrap(), [vec![], vec![], vec![0.0; case.parameters.len()]]);
     }
-    let case = Case::new(2, 9, 2, &[(3, 2), (2, 1)]);
+    let case = Case::new(2, 9, (3, 2, 2), true);
     let pass = case.pass();
-    assert!(convolutions(&card, &ConvolutionPass { sequences: 3, ..pass }, false).is_err());
-    assert!(convolutions(&card, &ConvolutionPass { parameters: &pass.parameters[1..], ..pass }, false).is_err());
-    let swapped = [case.layers[1], case.layers[0]];
-    assert!(convolutions(&card, &ConvolutionPass { layers: &swapped, ..pass }, false).is_err());
-    assert!(convolutions_backward(&card, &pass, Box::new(1), &case.gradient).is_err());
-    let trace = || convolutions(&card, &pass, true).unwrap().1.unwrap();
-    assert!(convolutions_backward(&card, &pass, trace(), &case.gradient[1..]).is_err());
-    let other = Case::new(2, 10, 2, &[(3, 2), (2, 1)]);
-    assert!(convolutions_backward(&card, &other.pass(), trace(), &other.gradient).is_err());
+    assert!(convolution(&card, &ConvolutionPass { sequences: 3, ..pass }, false).is_err());
+    assert!(convolution(&card, &ConvolutionPass { parameters: &pass.parameters[1..], ..pass }, false).is_err());
+    assert!(convolution(&card, &ConvolutionPass { taps: 2, ..pass }, false).is_err());
+    assert!(convolution_backward(&card, &pass, Box::new(1), &case.gradient, true).is_err());
+    let trace = || convolution(&card, &pass, true).unwrap().1.unwrap();
+    assert!(convolution_backward(&card, &pass, trace(), &case.gradient[1..], true).is_err());
+    let other = Case::new(2, 10, (3, 2, 2), true);
+    assert!(convolution_backward(&card, &other.pass(), trace(), &other.gradient, true).is_err());
 }

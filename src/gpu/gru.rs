@@ -101,8 +101,13 @@ pub(super) fn gru_within(card: &Card, pass: &GruPass<'_>, learns: bool, limits: 
         for settings in shape.stretches(shape.hidden, row, limits.iterations) {
             commands.run(ADVANCE, [sequences.len() as u32, 2, 1], &settings, &arrays);
         }
-        commands.run(DIVIDE, groups(rows, FRAMES_PER_GROUP), &shape.lengths(rows), &[&states, &result]);
-        output.extend(commands.read(&[&result])?.into_iter().flatten().map(f32::from_bits));
+        let found = if pass.normalised {
+            commands.run(DIVIDE, groups(rows, FRAMES_PER_GROUP), &shape.lengths(rows), &[&states, &result]);
+            &result
+        } else {
+            &states
+        };
+        output.extend(commands.read(&[found])?.into_iter().flatten().map(f32::from_bits));
         if learns {
             trace.push(Recorded { sequences: sequences.len(), values, gates, states });
         }
@@ -148,7 +153,9 @@ pub(super) fn gru_backward_within(
         rest = others;
         let flow = card.upload(own);
         let mut commands = card.commands();
-        commands.run(DIVIDE_BACK, groups(rows, FRAMES_PER_GROUP), &shape.lengths(rows), &[&piece.states, &flow]);
+        if pass.normalised {
+            commands.run(DIVIDE_BACK, groups(rows, FRAMES_PER_GROUP), &shape.lengths(rows), &[&piece.states, &flow]);
+        }
         let arrays = [&flow, &weights, &piece.gates, &piece.states];
         for settings in shape.stretches(3 * shape.hidden, 4 * shape.hidden, limits.iterations).rev() {
             commands.run(RETREAT, [piece.sequences as u32, 2, 1], &settings, &arrays);

@@ -30,7 +30,8 @@ impl Case {
 
     fn pass(&self) -> GruPass<'_> {
         let Self { input, hidden, sequences, frames, .. } = *self;
-        GruPass { input, hidden, sequences, frames, values: &self.values, parameters: &self.parameters }
+        let (values, parameters) = (&self.values, &self.parameters);
+        GruPass { input, hidden, sequences, frames, normalised: true, values, parameters }
     }
 
     fn gradients(&self, card: &Card, limits: Limits) -> Outcome<(Vec<f32>, Vec<f32>, Vec<f32>)> {

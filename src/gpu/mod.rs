@@ -97,16 +97,17 @@ impl Accelerator for GpuDevice {
         gru::gru_backward(&self.card, pass, trace, gradient, for_input)
     }
 
-    fn convolutions(&self, pass: &ConvolutionPass<'_>, learns: bool) -> Outcome<DevicePassed> {
-        convolution::convolutions(&self.card, pass, learns)
+    fn convolution(&self, pass: &ConvolutionPass<'_>, learns: bool) -> Outcome<DevicePassed> {
+        convolution::convolution(&self.card, pass, learns)
     }
 
-    fn convolutions_backward(
+    fn convolution_backward(
         &self,
         pass: &ConvolutionPass<'_>,
         trace: DeviceTrace,
         gradient: &[f32],
-    ) -> Outcome<Vec<f32>> {
-        convolution::convolutions_backward(&self.card, pass, trace, gradient)
+        for_input: bool,
+    ) -> Outcome<(Option<Vec<f32>>, Vec<f32>)> {
+        convolution::convolution_backward(&self.card, pass, trace, gradient, for_input)
     }
 }

@@ -18,7 +18,7 @@ use crate::base::atomic_file::check_writable;
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
 use crate::features::FeatureParams;
-use crate::networks::{Extractor, Model};
+use crate::networks::{Ear, Extractor, Model};
 
 /// A training: from where, how, and where to.
 #[derive(Debug, Clone)]
@@ -202,8 +202,8 @@ pub fn compare_pieces(ctx: &JobContext, job: &TrainingJob, trained: &Model) -> R
         let [before_ms, after_ms] = match (&job.start, trained) {
             (Model::Ear(before), Model::Ear(after)) => {
                 let sounds = load_aligned_sounds(&ctx.quiet(), std::slice::from_ref(piece))?;
-                let score = |parameters: Vec<f32>| stretch_scores(&ctx.quiet(), &sounds, &parameters, before.device());
-                [time_err_ms(score(before.parameters()?))?, time_err_ms(score(after.parameters()?))?]
+                let score = |ear: &Ear| time_err_ms(stretch_scores(&ctx.quiet(), &sounds, ear));
+                [score(before)?, score(after)?]
             }
             (Model::Extractor(before), Model::Extractor(after)) => {
                 let cache = job.cache.as_ref().map(FeatureCache::in_folder).transpose()?;

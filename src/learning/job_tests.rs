@@ -33,7 +33,7 @@ fn job(folder: &Path, learning_rate: f64, unimproved: Unimproved) -> TrainingJob
 fn ear_job(folder: &Path, learning_rate: f64) -> TrainingJob {
     let method = TrainingMethod::Ear(EarMethod::Alignment);
     TrainingJob {
-        start: open_model("onsets", &Device::Cpu).unwrap(),
+        start: open_model("small", &Device::Cpu).unwrap(),
         params: TrainParams {
             epochs: 2,
             optimiser: AdamParams { learning_rate, ..AdamParams::default() },

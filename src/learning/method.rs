@@ -20,17 +20,18 @@ pub enum TrainingMethod {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EarMethod {
-    /// From the notes that were played: where each of them begins.
+    /// From the notes that were played, or those of the score at the times of the alignment: where each of them begins.
     Notes,
     /// Through the alignment: by the error of the onsets that are placed with it.
     Alignment,
 }
 
 impl TrainingMethod {
-    /// How a model of a kind is adapted to a few pieces if nothing else is said: by the error of the alignment.
+    /// How a model of a kind is adapted to a few pieces if nothing else is said: an ear by when each note begins, of which it has to say
+    /// more than an alignment can show; an extractor by the error of the alignment.
     pub fn for_tuning(kind: ModelKind) -> Self {
         match kind {
-            ModelKind::Ear => Self::Ear(EarMethod::Alignment),
+            ModelKind::Ear => Self::Ear(EarMethod::Notes),
             ModelKind::Extractor => Self::Extractor(ExtractorMethod::decdtw(WarpLoss::TimeErr)),
         }
     }

@@ -24,7 +24,7 @@ pub struct TrainParams {
     pub method: TrainingMethod,
     /// How slices are cut. For extractors.
     pub slices: SliceParams,
-    /// Examples per step: slices, notes or stretches of the score.
+    /// Examples per step: slices, chunks of a recording, or stretches of the score.
     pub batch_size: usize,
     /// Most passes through the data.
     pub epochs: usize,
@@ -53,12 +53,12 @@ impl TrainParams {
         let ear = Self {
             method,
             slices: SliceParams::default(),
-            batch_size: 64,
+            batch_size: 10,
             epochs: 8,
             patience: 8,
             optimiser: AdamParams { learning_rate: 2e-3, ..AdamParams::default() },
             schedule: Schedule::Cosine,
-            longest_gradient: None,
+            longest_gradient: Some(2.0),
             averaged_steps: 1.0,
             learns_lambda: false,
             augmented: true,
@@ -67,9 +67,8 @@ impl TrainParams {
         match method {
             TrainingMethod::Ear(EarMethod::Notes) => ear,
             TrainingMethod::Ear(EarMethod::Alignment) => Self {
-                batch_size: 8,
+                batch_size: 4,
                 optimiser: AdamParams { learning_rate: 2e-4, ..AdamParams::default() },
-                longest_gradient: Some(2.0),
                 augmented: false,
                 ..ear
             },
@@ -78,7 +77,6 @@ impl TrainParams {
                 epochs: 20,
                 optimiser: AdamParams::default(),
                 schedule: Schedule::HalvedWhenWorse,
-                longest_gradient: Some(2.0),
                 averaged_steps: 100.0,
                 ..ear
             },

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::ear::{self, CHANNELS, NETWORK_HOP};
+use super::ear;
 use super::extractor::Side;
 use super::gru::GruShape;
 use crate::base::error::{Error, Result};
-use crate::features::FeatureKind;
+use crate::features::{EAR_HOP, FeatureKind};
 
 /// Larger networks are refused: a damaged card must not ask for all the memory.
 const LARGEST_OUTPUT: usize = 4096;
@@ -83,8 +83,14 @@ pub enum Spec {
 pub struct EarSpec {
     /// Samples between frames at 22,050 Hz.
     pub hop: usize,
-    /// Values that it reads per frame and pitch.
+    /// Values per frame and pitch after each convolution.
     pub channels: usize,
+    /// Units of the recurrent network in each direction.
+    pub hidden: usize,
+    /// Values per frame that a pitch tells the others.
+    pub summary: usize,
+    /// Values per frame and pitch before the answer.
+    pub head: usize,
 }
 
 /// The features and dimensions of an extractor.
@@ -117,7 +123,7 @@ impl Spec {
     /// Name and dimensions of each array of weights, in the order of the flat parameters.
     pub(super) fn layout(&self) -> Result<Vec<(String, Vec<usize>)>> {
         match self {
-            Self::Ear(_) => Ok(ear::layout()),
+            Self::Ear(spec) => Ok(ear::layout(spec)),
             Self::Extractor(spec) => {
                 let tensors = spec.shape()?.tensors();
                 let of_side = |side: Side| {
@@ -131,11 +137,7 @@ impl Spec {
     /// Refuses dimensions that contradict each other or that this program has no network for.
     pub(super) fn validate(&self) -> Result<()> {
         match self {
-            Self::Ear(spec) if *spec == EarSpec::default() => Ok(()),
-            Self::Ear(EarSpec { hop, channels }) => {
-                let expected = format!("{CHANNELS} channels, hop {NETWORK_HOP}");
-                Err(Error::invalid("input of the ear", format!("{channels} channels, hop {hop}"), expected))
-            }
+            Self::Ear(spec) => ear::validate(spec),
             Self::Extractor(spec) => {
                 spec.shape()?;
                 if !(spec.lambda.is_finite() && spec.lambda >= 0.0) {
@@ -152,7 +154,14 @@ impl Spec {
 
 impl Default for EarSpec {
     fn default() -> Self {
-        Self { hop: NETWORK_HOP, channels: CHANNELS }
+        Self { hop: EAR_HOP, channels: 64, hidden: 40, summary: 12, head: 32 }
+    }
+}
+
+impl EarSpec {
+    /// The dimensions of an ear that is two to three times as fast, and hears less well.
+    pub fn small() -> Self {
+        Self { channels: 24, hidden: 16, summary: 6, head: 16, ..Self::default() }
     }
 }
 
@@ -233,7 +242,19 @@ mod tests {
             change(&mut spec);
             assert!(Spec::Extractor(spec.clone()).validate().is_err(), "{spec:?}");
         }
-        assert!(Spec::Ear(EarSpec { channels: 24, ..EarSpec::default() }).validate().is_err());
+        let change: [fn(&mut EarSpec); 5] = [
+            |spec| spec.hop = 512,
+            |spec| spec.channels = 0,
+            |spec| spec.hidden = 1 << 40,
+            |spec| spec.summary = 0,
+            |spec| spec.head = 0,
+        ];
+        for change in change {
+            let mut spec = EarSpec::small();
+            assert!(Spec::Ear(spec).validate().is_ok());
+            change(&mut spec);
+            assert!(Spec::Ear(spec).validate().is_err(), "{spec:?}");
+        }
     }
 
     #[test]

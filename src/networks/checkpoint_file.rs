@@ -13,6 +13,9 @@ const REMEDY: &str = "save the checkpoint again with torch.save, or convert it t
 /// No network of ours has more values in one array.
 const LARGEST_ARRAY: usize = 1 << 24;
 
+/// What the entry with the weights is called, if they are not all that there is.
+const STATES: [&str; 3] = ["state_dict", "model", "sd"];
+
 /// What a checkpoint holds.
 pub(super) struct Checkpoint {
     /// The arrays of its `state_dict`.
@@ -40,7 +43,7 @@ fn parse(bytes: &[u8]) -> Result<Checkpoint, String> {
         .map_err(|cause| format!("its index has {cause}"))?;
 
     let root = pickle.root();
-    let state = pickle.entry(root, "state_dict").unwrap_or(root);
+    let state = STATES.iter().find_map(|name| pickle.entry(root, name)).unwrap_or(root);
     let Value::Dict(entries) = state else { return Err("it has no dictionary of weights".to_owned()) };
     let mut arrays = NamedArrays::new();
     for (name, value) in entries {

@@ -2,7 +2,7 @@
 
 use candle_core::{Device, Tensor};
 
-use super::ear::{self, CHANNELS, Ear};
+use super::ear::{self, Ear, PITCHES, Scene};
 use super::extractor::Gru;
 use super::gru::GruShape;
 use super::ops::failed;
@@ -10,6 +10,7 @@ use super::{EarSpec, ModelCard};
 use crate::base::accelerator::{Work, WorkKind};
 use crate::base::error::Result;
 use crate::base::job::JobContext;
+use crate::features::EAR_ROW;
 
 /// Encodes sequences of so many frames with a network of the usual size.
 pub(crate) fn recurrence(ctx: &JobContext, sequences: usize, frames: usize) -> Result<Work> {
@@ -24,10 +25,10 @@ pub(crate) fn recurrence(ctx: &JobContext, sequences: usize, frames: usize) -> R
     Ok(Work { kind: WorkKind::Recurrence, amount })
 }
 
-/// Hears sequences of so many frames with an ear.
-pub(crate) fn convolutions(ctx: &JobContext, sequences: usize, frames: usize) -> Result<Work> {
+/// Hears so many frames of 88 pitches with an ear.
+pub(crate) fn hearing(ctx: &JobContext, frames: usize) -> Result<Work> {
     let ear = Ear::untrained(ModelCard::new("ear", EarSpec::default()), 1, &Device::Cpu)?;
-    let inputs = (0..sequences * frames * CHANNELS).map(|i| (0.37 * i as f32).sin()).collect();
-    ear.logits(ctx, sequences, inputs)?;
-    Ok(ear::work(sequences * frames))
+    let rows = (0..frames * EAR_ROW).map(|i| 3.0 + 3.0 * (0.37 * i as f32).sin()).collect();
+    ear.answers(ctx, &[Scene { rows, asked: (0..PITCHES).collect() }])?;
+    Ok(ear::work(&ear.card.spec, frames * PITCHES))
 }

@@ -2,6 +2,7 @@
 
 mod card;
 mod checkpoint_file;
+mod convolution;
 pub mod ear;
 pub(crate) mod examples;
 mod extractor;

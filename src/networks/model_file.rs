@@ -6,10 +6,10 @@ use std::path::Path;
 
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use super::card::ModelCard;
 use crate::base::atomic_file::write_bytes_atomically;
+use crate::base::digest::sha256;
 use crate::base::error::{Error, Result};
 
 /// The version of the format that this program writes, and the newest that it reads.
@@ -50,7 +50,7 @@ pub(super) fn write(path: &Path, card: &ModelCard, parameters: &[f32]) -> Result
             .collect::<Result<Vec<_>, _>>();
         views.and_then(|views| safetensors::serialize(views, metadata)).map_err(|e| failed(e.to_string()))
     };
-    let sha256 = hash(data(&serialise(None)?));
+    let sha256 = sha256(data(&serialise(None)?));
     let stored = StoredCard { format: FORMAT, card: ModelCard { sha256, ..card.clone() } };
     let text = serde_json::to_string(&stored).map_err(|e| failed(e.to_string()))?;
     write_bytes_atomically(path, &serialise(Some(HashMap::from([(CARD.to_owned(), text)])))?)
@@ -77,7 +77,7 @@ pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<(ModelCard, Vec<f32>)> 
     }
     let StoredCard { card, .. } = serde_json::from_value(json).map_err(not_a_card)?;
     card.spec.validate().map_err(|e| Error::malformed(path, e.to_string(), REMEDY))?;
-    if hash(data(bytes)) != card.sha256 {
+    if sha256(data(bytes)) != card.sha256 {
         return Err(Error::malformed(path, "is damaged: its weights are not those that its card was made for", REMEDY));
     }
     let arrays = read_arrays(path, bytes)?;
@@ -145,10 +145,6 @@ fn floats(dtype: Dtype, bytes: &[u8]) -> Option<Vec<f32>> {
 fn data(bytes: &[u8]) -> &[u8] {
     let header = bytes.first_chunk().map_or(0, |length| u64::from_le_bytes(*length));
     usize::try_from(header).ok().and_then(|header| bytes.get(header.checked_add(8)?..)).unwrap_or_default()
-}
-
-fn hash(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -1,8 +1,10 @@
-//! The product of a few rows with a weight matrix: the inner loop of the recurrence, called once per frame.
+//! The product of rows with a weight matrix: the inner loop of the recurrence, called once per frame, and of the convolutions.
 //!
-//! A general matrix product would repack the weights at every frame; here they are packed once per sequence.
+//! A general matrix product would repack both sides every time; here the weights are packed once, and the rows are read where
+//! they lie.
 
 use crate::base::number::Real;
+use crate::base::simd::vectorised;
 
 /// Columns that are computed together.
 const WIDTH: usize = 16;
@@ -93,6 +95,13 @@ impl<F: Real> Panels<F> {
                 }
             }
         }
+    }
+}
+
+vectorised! {
+    /// [`Panels::add_product`] with the widest instructions that there are.
+    pub(super) fn add_product<F: Real>(panels: &Panels<F>, count: usize, a: &[F], a_stride: usize, out: &mut [F]) {
+        panels.add_product::<FMA>(count, a, a_stride, out);
     }
 }
 

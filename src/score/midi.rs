@@ -39,28 +39,68 @@ const EXPORT_AGAIN: &str = "export it again from the notation program";
 impl Score {
     /// Reads a Standard MIDI File.
     pub fn read(path: &Path) -> Result<Score> {
-        let file = std::fs::File::open(path).map_err(|e| Error::io("read", path, e))?;
-        let about = file.metadata().map_err(|e| Error::io("read", path, e))?;
-        if about.is_dir() {
-            return Err(Error::malformed(path, "this is a folder, not a MIDI file", "name a file inside it"));
-        }
-        let mut bytes = Vec::new();
-        // One byte more than allowed, so that `from_bytes` sees that it is too many, even from a pipe.
-        file.take(LARGEST_MIDI_BYTES + 1).read_to_end(&mut bytes).map_err(|e| Error::io("read", path, e))?;
-        Self::from_bytes(path, &bytes)
+        Self::from_bytes(path, &bytes_of(path)?)
     }
 
     /// Reads a Standard MIDI File from memory; `name` stands in the error messages.
     pub fn from_bytes(name: &Path, bytes: &[u8]) -> Result<Score> {
-        if bytes.len() as u64 > LARGEST_MIDI_BYTES {
-            let cause = format!("a MIDI file of more than {} MB is too large", LARGEST_MIDI_BYTES >> 20);
-            return Err(Error::limit(name, cause, "check that this is the score"));
+        let score = read(name, bytes, Content::Score)?;
+        if score.notes.iter().all(|note| note.onset_tick == score.notes[0].onset_tick) {
+            return Err(Error::unsuitable(
+                name.display().to_string(),
+                "all notes begin at the same time, and an alignment needs at least two different onset times",
+                "choose a longer score",
+            ));
         }
-        let chunks = MidiChunks::parse(name, bytes)?;
-        let division = division_of(name, chunks.timing)?;
-        let content = gather(name, &chunks)?;
-        build(name, division, content)
+        Ok(score)
     }
+}
+
+/// What a file is read for, as messages call it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Content {
+    /// The notes as they are written.
+    Score,
+    /// The notes as they were played.
+    Take,
+}
+
+impl Content {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Score => "score",
+            Self::Take => "performance",
+        }
+    }
+}
+
+/// Reads a Standard MIDI File that has at least one note.
+pub(super) fn read(name: &Path, bytes: &[u8], content: Content) -> Result<Score> {
+    if bytes.len() as u64 > LARGEST_MIDI_BYTES {
+        let cause = format!("a MIDI file of more than {} MB is too large", LARGEST_MIDI_BYTES >> 20);
+        return Err(Error::limit(name, cause, format!("check that this is the {}", content.name())));
+    }
+    let chunks = MidiChunks::parse(name, bytes)?;
+    let division = division_of(name, chunks.timing)?;
+    let tracks = gather(name, &chunks, content)?;
+    build(name, division, tracks, content)
+}
+
+/// All bytes of a file.
+fn bytes_of(path: &Path) -> Result<Vec<u8>> {
+    let file = std::fs::File::open(path).map_err(|e| Error::io("read", path, e))?;
+    let about = file.metadata().map_err(|e| Error::io("read", path, e))?;
+    if about.is_dir() {
+        return Err(Error::malformed(path, "this is a folder, not a MIDI file", "name a file inside it"));
+    }
+    bytes_from(path, file)
+}
+
+/// All bytes there are, and one more than is allowed if there are too many, even from a pipe: [`read`] then says so.
+pub(super) fn bytes_from(name: &Path, stream: impl Read) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    stream.take(LARGEST_MIDI_BYTES + 1).read_to_end(&mut bytes).map_err(|e| Error::io("read", name, e))?;
+    Ok(bytes)
 }
 
 fn division_of(name: &Path, timing: Timing) -> Result<Division> {
@@ -77,7 +117,7 @@ fn division_of(name: &Path, timing: Timing) -> Result<Division> {
 }
 
 /// Reads every track and lays them side by side, or in sequence for format 2.
-fn gather(name: &Path, chunks: &MidiChunks<'_>) -> Result<TrackContent> {
+fn gather(name: &Path, chunks: &MidiChunks<'_>, content: Content) -> Result<TrackContent> {
     let mut all = TrackContent::default();
     for (index, bytes) in chunks.tracks.iter().enumerate() {
         let start = if chunks.format == Format::Sequential { all.end_tick } else { 0 };
@@ -90,39 +130,44 @@ fn gather(name: &Path, chunks: &MidiChunks<'_>) -> Result<TrackContent> {
             track.lift_pedals();
         }
         all.append(track);
-        check_event_count(name, &all)?;
+        check_event_count(name, &all, content)?;
     }
     all.sort();
     Ok(all)
 }
 
-fn check_event_count(name: &Path, content: &TrackContent) -> Result<()> {
-    if content.event_count() <= MOST_EVENTS {
+fn check_event_count(name: &Path, tracks: &TrackContent, content: Content) -> Result<()> {
+    if tracks.event_count() <= MOST_EVENTS {
         return Ok(());
     }
-    let cause = format!("the score has more than the {MOST_EVENTS} notes and changes accepted");
-    Err(Error::limit(name, cause, "check that this is the score, or split it"))
+    let content = content.name();
+    let cause = format!("the {content} has more than the {MOST_EVENTS} notes and changes accepted");
+    Err(Error::limit(name, cause, format!("check that this is the {content}, or split it")))
 }
 
-fn build(name: &Path, division: Division, mut content: TrackContent) -> Result<Score> {
+fn build(name: &Path, division: Division, mut tracks: TrackContent, content: Content) -> Result<Score> {
     if let Division::PerSecond(_) = division {
-        content.tempo.retain(|change| change.tick == 0);
+        tracks.tempo.retain(|change| change.tick == 0);
     }
-    let tempo = TempoMap::new(division, &content.tempo)?;
-    let meter = MeterMap::new(1.0 / tempo_beats_per_tick(&tempo), &content.meter);
-    let notes: Vec<Note> = content.notes.iter().map(|raw| timed(raw, &tempo)).collect();
+    let tempo = TempoMap::new(division, &tracks.tempo)?;
+    let meter = MeterMap::new(1.0 / tempo_beats_per_tick(&tempo), &tracks.meter);
+    let notes: Vec<Note> = tracks.notes.iter().map(|raw| timed(raw, &tempo)).collect();
     let score = Score {
-        title: content.title,
+        title: tracks.title,
         notes,
         tempo,
         meter,
-        keys: content.keys,
-        pedal: content.pedal,
-        programs: content.programs,
+        keys: tracks.keys,
+        pedal: tracks.pedal,
+        programs: tracks.programs,
     };
-    check_notes(name, &score)?;
+    if score.notes.is_empty() {
+        let cause = format!("the {} has no notes (percussion does not count)", content.name());
+        let remedy = "choose a MIDI file with the notes of the piece";
+        return Err(Error::unsuitable(name.display().to_string(), cause, remedy));
+    }
     check_tempo(name, &score)?;
-    check_length(name, &score)?;
+    check_length(name, &score, content)?;
     Ok(score)
 }
 
@@ -150,25 +195,6 @@ fn timed(raw: &RawNote, tempo: &TempoMap) -> Note {
     }
 }
 
-fn check_notes(name: &Path, score: &Score) -> Result<()> {
-    let subject = name.display().to_string();
-    let Some(first) = score.notes.first() else {
-        return Err(Error::unsuitable(
-            subject,
-            "the score has no notes (percussion does not count)",
-            "choose a MIDI file with the notes of the piece",
-        ));
-    };
-    if score.notes.iter().all(|note| note.onset_tick == first.onset_tick) {
-        return Err(Error::unsuitable(
-            subject,
-            "all notes begin at the same time, and an alignment needs at least two different onset times",
-            "choose a longer score",
-        ));
-    }
-    Ok(())
-}
-
 fn check_tempo(name: &Path, score: &Score) -> Result<()> {
     let end = score.notes.iter().map(|note| note.offset_tick).max().unwrap_or(0);
     let mut changes = score.tempo.changes().take_while(|change| change.tick < end);
@@ -185,7 +211,7 @@ fn check_tempo(name: &Path, score: &Score) -> Result<()> {
     Err(Error::unsuitable(name.display().to_string(), cause, "correct the tempo mark"))
 }
 
-fn check_length(name: &Path, score: &Score) -> Result<()> {
+fn check_length(name: &Path, score: &Score, content: Content) -> Result<()> {
     let end = score.end_s();
     if end <= LONGEST_SCORE_S {
         return Ok(());
@@ -194,14 +220,15 @@ fn check_length(name: &Path, score: &Score) -> Result<()> {
     let held = score.notes.iter().any(|note| note.onset_s <= from && note.offset_s >= to);
     let bar = score.meter.position(score.tempo.seconds_to_tick(from)).bar;
     let cause = format!(
-        "the score lasts {}, longer than the {} accepted; {} of {} begins in bar {bar} at {}",
+        "the {} lasts {}, longer than the {} accepted; {} of {} begins in bar {bar} at {}",
+        content.name(),
         clock(end),
         clock(LONGEST_SCORE_S),
         if held { "a held note" } else { "a rest" },
         clock(to - from),
         clock(from),
     );
-    Err(Error::limit(name, cause, "shorten it there or split the score"))
+    Err(Error::limit(name, cause, format!("shorten it there or split the {}", content.name())))
 }
 
 /// The longest time in which no note begins or ends, the start of the score included.

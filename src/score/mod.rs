@@ -4,8 +4,10 @@ mod chunks;
 mod in_tune;
 mod meter;
 mod midi;
+mod note_player;
 mod soundfont;
 mod synth;
+mod take;
 mod tempo;
 #[cfg(test)]
 mod test_score;
@@ -14,14 +16,16 @@ mod types;
 
 pub(crate) use in_tune::play_in_tune;
 pub use meter::{BarPosition, TimeSignature};
+pub(crate) use note_player::{NoteOrder, NotePlayer};
 pub use soundfont::{SoundFont, system_soundfonts};
 pub use synth::{SynthParams, synthesise, synthesise_mapped};
+pub use take::{Take, is_midi};
 pub use tempo::{Division, TempoChange, TempoMap};
-pub use types::{KeySignature, Note, Score, ScoreBeat};
+pub use types::{KeySignature, Note, PedalChange, Score, ScoreBeat};
 #[cfg(test)]
 pub(crate) use {
     meter::MeterMap,
     midi::{LONGEST_SCORE_S, SHORTEST_NOTE_S},
     test_score::plain_score,
-    types::{PedalChange, ProgramChange},
+    types::ProgramChange,
 };

@@ -73,6 +73,12 @@ impl SoundFont {
         }
     }
 
+    /// Whether it has a sound of its own for a General MIDI program.
+    pub(crate) fn has_program(&self, program: u8) -> bool {
+        let presets = self.font.get_presets();
+        presets.iter().any(|preset| preset.get_bank_number() == 0 && preset.get_patch_number() == i32::from(program))
+    }
+
     pub(super) fn shared(&self) -> &Arc<rustysynth::SoundFont> {
         &self.font
     }

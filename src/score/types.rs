@@ -106,6 +106,14 @@ impl Score {
         self.notes.first().map_or(0.0, |note| note.onset_s)
     }
 
+    /// Whether a moment is one that music is written at: a 24th or a 32nd part of a quarter note. Notes of ornaments that a notation
+    /// program has played out mostly are not.
+    pub fn is_on_grid(&self, tick: u64) -> bool {
+        const PARTS: [f64; 2] = [24.0, 32.0];
+        let beat = self.tempo.tick_to_beat(tick as f64);
+        PARTS.iter().any(|parts| (beat * parts - (beat * parts).round()).abs() < 1e-6 * parts)
+    }
+
     /// Bar and beat of a note's onset.
     pub fn position(&self, note: &Note) -> BarPosition {
         self.meter.position(note.onset_tick as f64)

@@ -237,7 +237,7 @@ fn align_never_writes_over_what_it_reads() {
     assert_kept(&demo.copy_of_model("mel"), |output| {
         with(&["--method", "frames", "--extractor", output, "-o", output])
     });
-    assert_kept(&demo.copy_of_model("onsets"), |output| with(&["--ear", output, "-o", output]));
+    assert_kept(&demo.copy_of_model("ear"), |output| with(&["--ear", output, "-o", output]));
     let earlier = demo.path("earlier.json");
     demo.align(["-o", earlier.to_str().unwrap()]).ok();
     assert_kept(&earlier, |output| with(&["--like", output, "-o", output]));

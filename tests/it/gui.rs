@@ -2,12 +2,14 @@
 
 mod corrections;
 mod dialogs;
+mod differences;
 mod panels;
 mod panes;
 mod safety;
 mod settings;
 mod snapshots;
 mod soak;
+mod takes;
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -354,6 +356,9 @@ fn settings_wait_for_the_button_and_panes_and_themes_are_remembered() {
         ..Settings::default()
     }));
     assert!(bench.read(AppState::needs_aligning));
+    // Tall enough that the button need not be scrolled to.
+    bench.harness.set_size(eframe::egui::vec2(1200.0, 3000.0));
+    bench.harness.run_ok();
     bench.harness.get_by_label("Align again").click();
     bench.wait("aligning", |state| !state.needs_aligning() && state.work.is_none());
     bench.apply(Command::TogglePane(PaneKind::Tempo));

@@ -9,9 +9,11 @@ mod devices;
 #[cfg(feature = "gui")]
 mod gui;
 mod interrupt;
+mod make_data;
 mod options;
 mod pipeline;
 mod robustness;
 mod support;
+mod takes;
 mod tidy;
 mod training;

@@ -41,7 +41,7 @@ fn every_option_of_the_onset_method_changes_the_result() {
     }
     let fixed = demo.align(["-q", "--per", "note", "--fix-note", "60=21.5"]).ok();
     assert_ne!(rows(&fixed), note);
-    assert_eq!(rows(&demo.align(["-q", "--method", "onsets", "--ear", "onsets"]).ok()), usual, "the defaults");
+    assert_eq!(rows(&demo.align(["-q", "--method", "onsets", "--ear", "ear"]).ok()), usual, "the defaults");
 }
 
 #[test]
@@ -78,7 +78,8 @@ fn an_option_of_the_other_method_is_refused_by_name() {
         (&["--lambda", "100"], "--lambda", "--method frames"),
         (&["--ends", "free"], "--ends", "--method frames"),
         (&["--soundfont", soundfont.to_str().unwrap()], "--soundfont", "--method frames"),
-        (&["--method", "frames", "--ear", "onsets"], "--ear", "--method onsets"),
+        (&["--method", "frames", "--ear", "ear"], "--ear", "--method onsets"),
+        (&["--method", "frames", "--transcription", "x.mid"], "--transcription", "--method onsets"),
         (&["--method", "frames", "--aligner", "dtw", "--lambda", "1"], "--lambda", "--aligner gdtw"),
         (&["--method", "frames", "--aligner", "dtw", "--slope", "0.5:2"], "--slope", "--aligner gdtw"),
     ] {
@@ -137,7 +138,7 @@ fn the_provenance_names_what_was_used_and_nothing_else() {
         serde_json::from_str::<serde_json::Value>(&text).unwrap()["provenance"].clone()
     };
     let onsets = made(&[]);
-    assert_eq!(onsets["ear"]["name"], "onsets");
+    assert_eq!(onsets["ear"]["name"], "ear");
     assert_eq!(onsets["ear"]["sha256"].as_str().unwrap().len(), 64);
     assert!(onsets["extractor"].is_null() && onsets["soundfont"].is_null());
     let plain = made(&["--ear", "none"]);

@@ -21,6 +21,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("evaluation", &["align", "base", "score"]),
     ("export", &["align", "base", "evaluation", "score", "warping"]),
     ("learning", &["align", "audio", "base", "evaluation", "features", "networks", "score", "warping"]),
+    ("making", &["audio", "base", "score"]),
     ("bench", &["align", "audio", "base", "demo", "features", "networks", "score", "warping"]),
     (
         "app",
@@ -53,6 +54,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "export",
             "features",
             "learning",
+            "making",
             "networks",
             "score",
         ],

@@ -2,15 +2,14 @@
 
 use rayon::prelude::*;
 
+use crate::align::heard::{Heard, PlayedNote};
 use crate::audio::AudioClip;
 use crate::base::error::Result;
 use crate::base::job::JobContext;
 use crate::base::time::{ANALYSIS_RATE, samples_to_seconds};
-use crate::features::{SEMITONE_BANDS, SemitoneAnalyzer, SemitoneParams, SemitoneSpectra, attacks};
-use crate::networks::Ear;
-use crate::networks::ear::{Levels, NETWORK_HOP};
-
-use super::learned::Learned;
+use crate::features::{
+    EAR_HOP, LOWEST_SEMITONE, SEMITONE_BANDS, SemitoneAnalyzer, SemitoneParams, SemitoneSpectra, attacks,
+};
 
 /// Samples between frames: 5.8 ms.
 pub(super) const HOP: usize = 128;
@@ -22,6 +21,8 @@ const MOST_RISE: f32 = 1.5;
 const MID_SHARE: f32 = 0.75;
 /// Frames that are analysed at a time.
 const CHUNK: usize = 4096;
+/// Frames to one of [`Heard`]; what lies between two of those is read as their mean.
+const FRAMES_PER_HEARD: usize = EAR_HOP / HOP;
 /// Steps per unit of a stored rise.
 const STEPS: f32 = 40_000.0;
 
@@ -30,16 +31,15 @@ const STEPS: f32 = 40_000.0;
 pub struct Evidence {
     rises: Vec<u16>,
     attacks: Vec<f32>,
-    learned: Option<Learned>,
+    heard: Option<Heard>,
 }
 
 impl Evidence {
-    /// Listens to a recording that is tuned `tuning_semitones` above A = 440 Hz, with the learned ear if there is one.
-    pub fn of(ctx: &JobContext, clip: &AudioClip, tuning_semitones: f64, ear: Option<Ear>) -> Result<Self> {
+    /// The evidence of a recording that is tuned `tuning_semitones` above A = 440 Hz, with what an ear heard of it.
+    pub fn of(ctx: &JobContext, clip: &AudioClip, tuning_semitones: f64, heard: Option<Heard>) -> Result<Self> {
         let analyzer = SemitoneAnalyzer::new(ctx, clip, &SemitoneParams { hop: HOP, tuning_semitones })?;
         let frames = analyzer.frames();
         let mut rises = vec![0; frames * SEMITONE_BANDS];
-        let mut levels = Levels::default();
         for (chunk, out) in rises.chunks_mut(CHUNK * SEMITONE_BANDS).enumerate() {
             let first = chunk * CHUNK;
             ctx.report("listening for onsets", first as f32 / frames as f32)?;
@@ -47,14 +47,23 @@ impl Evidence {
             out.par_chunks_mut(SEMITONE_BANDS)
                 .enumerate()
                 .for_each(|(offset, row)| rise(&spectra, first + offset, row));
-            if ear.is_some() {
-                let heard = (first..(first + CHUNK).min(frames)).step_by(NETWORK_HOP / HOP);
-                heard.for_each(|frame| levels.push(&spectra, frame - spectra.first_frame));
-            }
         }
         let attacks = attacks(&ctx.quiet(), clip, HOP)?;
-        levels.set_attacks(&attacks);
-        Ok(Self { rises, attacks, learned: ear.map(|ear| Learned::new(ctx, ear, levels)) })
+        Ok(Self { rises, attacks, heard })
+    }
+
+    /// The evidence of a performance that is known note by note.
+    pub fn of_notes(notes: &[PlayedNote], duration_s: f64) -> Self {
+        let heard = Heard::of_notes(notes, duration_s);
+        // That any note begins says nothing where it is known which do.
+        let attacks = vec![0.0; (heard.frames() - 1) * FRAMES_PER_HEARD + 1];
+        Self { rises: Vec::new(), attacks, heard: Some(heard) }
+    }
+
+    /// Adds notes that are known to what was heard.
+    pub fn add_notes(&mut self, notes: &[PlayedNote]) {
+        let frames = self.frames().div_ceil(FRAMES_PER_HEARD) + 1;
+        self.heard.get_or_insert_with(|| Heard::new(frames)).add_notes(notes);
     }
 
     /// Number of frames, at least one.
@@ -74,11 +83,17 @@ impl Evidence {
 
     /// The rises of a frame under a pattern of bands and weights, and a share of the attack as a whole.
     pub fn at(&self, frame: usize, pattern: &Pattern) -> f32 {
-        let row = &self.rises[frame * SEMITONE_BANDS..(frame + 1) * SEMITONE_BANDS];
-        let pitched: f32 = pattern.bands.iter().map(|&(band, weight)| weight * f32::from(row[band])).sum();
-        let learned = |ear: &Learned| pattern.pitches.iter().map(|&band| ear.at(frame, band)).sum::<f32>();
-        let learned = self.learned.as_ref().filter(|_| pattern.learned != 0.0).map_or(0.0, learned);
+        let row = self.rises.get(frame * SEMITONE_BANDS..(frame + 1) * SEMITONE_BANDS);
+        let rises = |row: &[u16]| pattern.bands.iter().map(|&(band, weight)| weight * f32::from(row[band])).sum();
+        let pitched: f32 = row.map_or(0.0, rises);
+        let begins = |heard: &Heard| pattern.pitches.iter().map(|&band| begins(heard, frame, band)).sum::<f32>();
+        let learned = self.heard.as_ref().filter(|_| pattern.learned != 0.0).map_or(0.0, begins);
         pitched / STEPS + pattern.attack * self.attacks[frame] + pattern.learned * learned
+    }
+
+    /// What was heard note by note, if an ear listened or the notes are known.
+    pub fn heard(&self) -> Option<&Heard> {
+        self.heard.as_ref()
     }
 
     /// The best of the `stride` frames round frame `index * stride`.
@@ -100,6 +115,13 @@ pub struct Pattern {
     pub pitches: Vec<usize>,
     /// Weight of what it says of each.
     pub learned: f32,
+}
+
+/// What the odds that a pitch begins count. Every other frame lies between two that were heard.
+fn begins(heard: &Heard, frame: usize, band: usize) -> f32 {
+    let pitch = (LOWEST_SEMITONE + band) as u8;
+    let here = heard.evidence(pitch, frame / 2);
+    if frame.is_multiple_of(2) { here } else { 0.5 * (here + heard.evidence(pitch, frame / 2 + 1)) }
 }
 
 /// Rises of one frame, in steps.

@@ -7,10 +7,6 @@ use super::evidence::{Evidence, Pattern};
 use super::stage::Rough;
 use super::voices::vertex;
 
-/// How much later than its hammer a note is heard, as far as the evidence does not know: real pianos are late by 3 ms without it,
-/// rendered ones early by 0.5.
-const CLOCK_S: f64 = 0.0005;
-
 /// Moves each onset from its frame to the top of the evidence between frames.
 pub(super) fn between_frames(evidence: &Evidence, patterns: &[Pattern], fixed: &[(usize, f64)], times: &mut [f64]) {
     let step = Evidence::step_s();
@@ -23,9 +19,9 @@ pub(super) fn between_frames(evidence: &Evidence, patterns: &[Pattern], fixed: &
 }
 
 /// Takes from each note by how much it is heard too late.
-pub(super) fn set_clock(notes: &mut [(usize, f64)]) {
+pub(super) fn set_clock(notes: &mut [(usize, f64)], late_s: f64) {
     for (_, time) in notes {
-        *time = (*time - CLOCK_S).max(0.0);
+        *time = (*time - late_s).max(0.0);
     }
 }
 
@@ -53,21 +49,38 @@ pub(in crate::align) fn median(mut values: Vec<f64>) -> Option<f64> {
     Some(0.5 * (values.get((values.len().max(1) - 1) / 2)? + values.get(values.len() / 2)?))
 }
 
-/// The time of a chord is the median of its notes' onsets, but for those that the user placed apart from it; never backwards, and
-/// through what is fixed.
+/// The value that half of the weight lies below; between two values where it divides evenly. None without any weight.
+fn weighted_median(mut values: Vec<(f64, f64)>) -> Option<f64> {
+    values.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let half = 0.5 * values.iter().map(|(_, weight)| weight).sum::<f64>();
+    let mut below = 0.0;
+    for (index, &(value, weight)) in values.iter().enumerate() {
+        below += weight;
+        if below > half * (1.0 + 1e-9) {
+            return Some(value);
+        }
+        if below >= half * (1.0 - 1e-9) && half > 0.0 {
+            return Some(values.get(index + 1).map_or(value, |next| 0.5 * (value + next.0)));
+        }
+    }
+    None
+}
+
+/// The time of a chord is the median of its notes' onsets by their weights, but for those that the user placed apart from it; never
+/// backwards, and through what is fixed.
 pub(super) fn medians(
     chords: &[Chord],
     notes: &[(usize, f64)],
+    weights: &[f64],
     fixed: &[(usize, f64)],
     fixed_notes: &[FixedNote],
     mut times: Vec<f64>,
 ) -> Vec<f64> {
-    let is_free = |note: &&(usize, f64)| fixed_notes.binary_search_by_key(&note.0, |fixed| fixed.note).is_err();
-    let mut rest = notes;
+    let is_free = |note: usize| fixed_notes.binary_search_by_key(&note, |fixed| fixed.note).is_err();
+    let mut rest = notes.iter().zip(weights);
     for (chord, time) in chords.iter().zip(&mut times) {
-        let (own, others) = rest.split_at(chord.notes.len());
-        rest = others;
-        *time = median(own.iter().filter(is_free).map(|note| note.1).collect()).unwrap_or(*time);
+        let own = rest.by_ref().take(chord.notes.len()).filter(|((note, _), _)| is_free(*note));
+        *time = weighted_median(own.map(|(note, &weight)| (note.1, weight)).collect()).unwrap_or(*time);
     }
     put_in_order(&mut times, fixed);
     times
@@ -82,5 +95,20 @@ fn put_in_order(times: &mut [f64], fixed: &[(usize, f64)]) {
         times[..knot].iter_mut().for_each(|t| *t = t.min(time));
         times[knot] = time;
         times[knot..].iter_mut().for_each(|t| *t = t.max(time));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_weighted_median_is_the_plain_one_for_equal_weights_and_follows_the_weight() {
+        let equal = |values: &[f64]| weighted_median(values.iter().map(|&value| (value, 2.0)).collect());
+        for values in [&[3.0][..], &[3.0, 1.0], &[5.0, 1.0, 3.0], &[5.0, 1.0, 3.0, 4.0]] {
+            assert_eq!(equal(values), median(values.to_vec()), "{values:?}");
+        }
+        assert_eq!(weighted_median(vec![(1.0, 1.0), (2.0, 1.0), (9.0, 5.0)]), Some(9.0));
+        assert_eq!(weighted_median(vec![(1.0, 0.0), (2.0, 0.0)]), None, "notes that do not count have no say");
     }
 }

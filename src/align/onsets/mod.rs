@@ -7,7 +7,7 @@
 mod band;
 mod chord;
 mod evidence;
-mod learned;
+mod hearing;
 mod local;
 mod params;
 mod pattern;
@@ -18,7 +18,6 @@ mod voices;
 
 pub use chord::{Chord, chords};
 pub use evidence::Evidence;
-pub(crate) use learned::softplus;
 pub(super) use local::median;
 pub use params::OnsetParams;
 pub(crate) use pattern::of_chords as chord_patterns;

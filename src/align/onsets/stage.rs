@@ -11,6 +11,7 @@ use crate::warping::Warp;
 use super::band::{lost, touching, widen};
 use super::chord::{Chord, chords};
 use super::evidence::Evidence;
+use super::hearing::hearing;
 use super::local::{between_frames, carry_notes, medians, set_clock};
 use super::params::OnsetParams;
 use super::pattern;
@@ -51,6 +52,8 @@ pub struct Placed {
     pub support: Vec<Support>,
     /// The problem's objective at the solution.
     pub objective: f64,
+    /// Indices into the score's notes with when each ends, where that is known.
+    pub ends: Vec<(usize, f64)>,
 }
 
 /// Places the onsets of a score in a recording.
@@ -74,16 +77,21 @@ pub fn place(
     let Path { mut times, at_limit } = path(ctx, &parts, centre)?;
     let objective = parts.objective(ctx, &times)?;
     between_frames(evidence, &parts.patterns, &fixed, &mut times);
-    let mut notes = place_notes(evidence, score, &chords, &times, params);
-    set_clock(&mut notes);
+    let (mut notes, weights) = place_notes(evidence, score, &chords, &times, params);
+    set_clock(&mut notes, params.late_s);
     carry_notes(&chords, &fixed, rough, &mut notes);
-    let times = medians(&chords, &notes, &fixed, rough.fixed_notes, times);
+    let times = medians(&chords, &notes, &weights, &fixed, rough.fixed_notes, times);
     let expected: Vec<f64> = chords.iter().map(|chord| rough.tempo.at(chord.onset_s)).collect();
     let mut support = support(evidence, &chords, &times, &expected, PRECISE_S, params);
+    if let Some(heard) = evidence.heard() {
+        let middle: Vec<f64> = chords.iter().map(|chord| rough.centre.at(chord.onset_s)).collect();
+        let hearing = hearing(heard, &chords, &times, &expected, &middle, &notes);
+        support.iter_mut().zip(hearing).for_each(|(support, hearing)| support.hearing = Some(hearing));
+    }
     at_limit.iter().for_each(|&knot| support[knot].at_limit = true);
     fixed.iter().for_each(|&(knot, _)| support[knot].is_fixed = true);
     let warp = onset_warp(score, &chords, rough, times)?;
-    Ok(Placed { warp, notes, chords, support, objective })
+    Ok(Placed { warp, notes, chords, support, objective, ends: Vec::new() })
 }
 
 /// The times of the knots, and which of them lie at the edge of the band that they were looked for in.

@@ -3,6 +3,10 @@ use std::f64::consts::TAU;
 
 use super::evidence::{HOP, Pattern};
 use super::*;
+use crate::align::heard::PlayedNote;
+use crate::align::notes::aligned_notes;
+use crate::align::places::places;
+use crate::align::result::Place;
 use crate::align::settings::{Anchor, FixedNote};
 use crate::audio::AudioClip;
 use crate::base::job::JobContext;
@@ -52,7 +56,7 @@ fn find_fixed(
 ) -> Placed {
     let covered_s = (-1.0, score.end_s() + 1.0);
     let known = Rough { centre: rough, tempo: rough, covered_s, anchors, fixed_notes, known_spread };
-    place(&JobContext::new(), evidence, score, known, &OnsetParams::default()).unwrap()
+    place(&JobContext::new(), evidence, score, known, &OnsetParams::suiting(evidence)).unwrap()
 }
 
 /// Knows the tempo only on the whole: up to 0.5 s off.
@@ -190,4 +194,33 @@ fn a_fixed_onset_carries_its_notes_and_a_fixed_note_goes_its_own_way() {
     let single = find_fixed(&heard, &chords, &rough, &[], &note, &BTreeMap::new());
     assert_eq!(onset(&single, 3), 2.61);
     assert!((onset(&single, 2) - onset(&free, 2)).abs() < 1e-9, "the other note stays");
+}
+
+/// The places to check where the piece is heard note by note, but for a passage of which something else is played.
+fn places_where(is_other: impl Fn(f64) -> bool) -> Vec<Place> {
+    let score = piece();
+    let played: Vec<PlayedNote> = score
+        .notes
+        .iter()
+        .map(|note| {
+            let onset_s = performed(note.onset_s) + if is_other(note.onset_s) { 0.13 } else { 0.0 };
+            let pitch = if is_other(note.onset_s) { note.pitch + 1 } else { note.pitch };
+            PlayedNote { pitch, onset_s, offset_s: onset_s + 0.2, velocity: 64 }
+        })
+        .collect();
+    let placed = find(&Evidence::of_notes(&played, 16.0), &score, &straight(), &[]);
+    let notes = aligned_notes(&score, &placed.warp, &placed.notes, &placed.chords, &placed.support, 1.0);
+    places(&score, &notes, &placed.warp)
+}
+
+#[test]
+fn a_passage_that_is_not_heard_as_written_is_a_place_to_check_and_the_rest_is_none() {
+    let none = places_where(|_| false);
+    assert!(none.is_empty(), "{none:?}");
+    let found = places_where(|score_s| (8.0..10.0).contains(&score_s));
+    let first = found.first().expect("a place");
+    assert!(first.score_from_s <= 8.5 && first.score_to_s >= 9.25, "{found:?}");
+    assert!(first.expected_wrong_notes > 3.0, "{found:?}");
+    // What lies within 1.5 s of the recording is part of it.
+    assert!(found.iter().all(|place| place.score_from_s > 6.5 && place.score_to_s < 11.4), "{found:?}");
 }

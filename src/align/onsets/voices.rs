@@ -1,5 +1,6 @@
 //! The notes of a chord, one by one: together unless the recording says otherwise.
 
+use crate::align::heard::Heard;
 use crate::score::Score;
 
 use super::chord::{Chord, band_of};
@@ -7,38 +8,58 @@ use super::evidence::Evidence;
 use super::params::OnsetParams;
 use super::pattern;
 
-/// Onset of each note of the score that belongs to one of the chords.
+/// Onset of each note of the score that belongs to one of the chords, and how much it counts in its chord's: the clearer it begins and
+/// the surer its moment, the more.
 pub(super) fn place_notes(
     evidence: &Evidence,
     score: &Score,
     chords: &[Chord],
     times: &[f64],
     params: &OnsetParams,
-) -> Vec<(usize, f64)> {
+) -> (Vec<(usize, f64)>, Vec<f64>) {
     let step = Evidence::step_s();
-    let mut placed = Vec::new();
+    let (mut placed, mut weights) = (Vec::new(), Vec::new());
     for (index, chord) in chords.iter().enumerate() {
         let at = times[index];
         let room = |other: Option<&f64>| other.map_or(f64::INFINITY, |t| 0.5 * (t - at).abs());
         let earlier = params.spread_s.min(room(index.checked_sub(1).and_then(|i| times.get(i))));
         let later = params.spread_s.min(room(times.get(index + 1)));
+        let first = ((at - earlier) / step).ceil().max(0.0) as usize;
+        let last = (((at + later) / step).floor().max(0.0) as usize).min(evidence.frames() - 1);
         for note in chord.notes.clone() {
-            let Some(band) = band_of(score.notes[note].pitch).filter(|_| chord.bands.len() > 1) else {
+            let Some(band) = band_of(score.notes[note].pitch) else {
                 placed.push((note, at));
+                weights.push(0.0);
                 continue;
             };
             let pattern = pattern::of_note(chord, band, params);
-            let first = ((at - earlier) / step).ceil().max(0.0) as usize;
-            let last = (((at + later) / step).floor().max(0.0) as usize).min(evidence.frames() - 1);
             let value = |frame: usize| {
                 let away = (frame as f64 * step - at) / 0.03;
                 f64::from(evidence.at(frame, &pattern)) - params.spread_price * away * away
             };
             let best = (first..=last).max_by(|&a, &b| value(a).total_cmp(&value(b)));
-            placed.push((note, best.map_or(at, |frame| vertex(&value, frame, first, last) * step)));
+            let by_rise = best.map_or(at, |frame| vertex(&value, frame, first, last) * step);
+            let heard = evidence.heard().and_then(|heard| moment(heard, score.notes[note].pitch, by_rise));
+            let (onset_s, weight) = heard.map_or((by_rise, 1.0), |(time, weight)| {
+                (by_rise + params.ear_time_share * (time.clamp(at - earlier, at + later) - by_rise), weight)
+            });
+            placed.push((note, onset_s));
+            weights.push(weight);
         }
     }
-    placed
+    (placed, weights)
+}
+
+/// When the ear says that a pitch begins near a time, and how much that counts; none if it hears nothing of it there.
+fn moment(heard: &Heard, pitch: u8, near_s: f64) -> Option<(f64, f64)> {
+    /// Odds below exp of this are none.
+    const LEAST_ODDS: f32 = -3.0;
+    let middle = (near_s / Heard::step_s()).round().max(0.0) as usize;
+    let frames = middle.saturating_sub(1)..=middle + 1;
+    let odds = |frame: usize| heard.at(pitch, frame).begins;
+    let best = frames.max_by(|&a, &b| odds(a).total_cmp(&odds(b))).filter(|&frame| odds(frame) > LEAST_ODDS)?;
+    let (time, scale) = heard.onset_s(pitch, best);
+    Some((time, 1.0 / ((1.0 + f64::from(-odds(best)).exp()) * scale)))
 }
 
 /// The top of the parabola through a value and its two neighbours.

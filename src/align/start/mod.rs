@@ -10,3 +10,4 @@ mod template;
 
 pub use coarse::{Start, compared, distance_along, find, glance};
 pub use spectrum::{LogSpectrum, recording_spectrum};
+pub use template::{heard_spectrum, take_spectrum};

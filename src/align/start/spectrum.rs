@@ -3,7 +3,7 @@
 use crate::audio::AudioClip;
 use crate::base::error::Result;
 use crate::base::job::JobContext;
-use crate::base::time::{ANALYSIS_RATE, samples_to_seconds};
+use crate::base::time::ANALYSIS_RATE;
 use crate::features::{LOWEST_SEMITONE, SEMITONE_BANDS, SemitoneAnalyzer, SemitoneParams, estimate_tuning, loud_level};
 
 /// Bands, one per semitone from [`LOWEST_PITCH`].
@@ -13,6 +13,8 @@ pub const LOWEST_PITCH: usize = LOWEST_SEMITONE;
 
 /// Samples between frames: 23 ms.
 const HOP: usize = 512;
+/// The same in seconds.
+pub const FRAME_S: f64 = HOP as f64 / ANALYSIS_RATE as f64;
 /// Frames that are analysed between two looks at progress and cancellation.
 const CHUNK: usize = 4096;
 
@@ -81,7 +83,7 @@ pub fn spectrum_in_tuning(ctx: &JobContext, clip: &AudioClip, tuning_semitones: 
             values.extend_from_slice(spectra.mid(frame));
         }
     }
-    Ok(LogSpectrum { hop_s: samples_to_seconds(HOP, ANALYSIS_RATE), values, tuning_semitones })
+    Ok(LogSpectrum { hop_s: FRAME_S, values, tuning_semitones })
 }
 
 /// Compresses magnitudes in place, relative to the 90th percentile of the sounding frames' maxima.

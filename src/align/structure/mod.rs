@@ -14,7 +14,7 @@ use crate::score::Score;
 use crate::warping::Warp;
 use crate::warping::gdtw::{Coverage, FreeJumps, JumpOption, Structure, StructureParams, find_structure};
 
-use reading::Reading;
+pub(super) use reading::Reading;
 use repeats::shortcuts;
 
 /// What leaving a repeat out costs, in the unit of the engine: as much as some seconds of misfit.

@@ -4,8 +4,9 @@
 use std::ops::Range;
 
 use crate::align::onsets::{Chord, Placed};
-use crate::align::result::AlignedNote;
+use crate::align::result::{AlignedNote, ExtraNote};
 use crate::align::start::Start;
+use crate::align::verdicts::LEFT_OUT;
 use crate::base::error::Result;
 use crate::base::time::SAME_MOMENT_S;
 use crate::score::{Note, Score};
@@ -105,8 +106,11 @@ impl Reading {
     pub fn fold_placed(&self, placed: &Placed) -> Result<Placed> {
         let counts = |played_s: f64| self.kept().any(|pass| pass.holds(played_s));
         let onset = |index: usize| self.score.notes[index].onset_s;
-        let notes = placed.notes.iter().filter(|(index, _)| counts(onset(*index)));
-        let notes = notes.map(|&(index, time)| (self.written[index], time)).collect();
+        let fold_notes = |notes: &[(usize, f64)]| {
+            let counted = notes.iter().filter(|(index, _)| counts(onset(*index)));
+            counted.map(|&(index, time)| (self.written[index], time)).collect()
+        };
+        let (notes, ends) = (fold_notes(&placed.notes), fold_notes(&placed.ends));
         let fold = |chord: &Chord| {
             // A chord's notes are never parted: all begin at one moment.
             let first = self.written.get(chord.notes.start).copied().unwrap_or(usize::MAX);
@@ -116,7 +120,7 @@ impl Reading {
         let both = placed.chords.iter().zip(&placed.support).filter(|(chord, _)| counts(chord.onset_s));
         let (chords, support): (Vec<Chord>, Vec<_>) = both.map(|(chord, support)| (fold(chord), *support)).unzip();
         let objective = placed.objective * chords.len() as f64 / placed.chords.len().max(1) as f64;
-        Ok(Placed { warp: self.fold_warp(&placed.warp)?, notes, chords, support, objective })
+        Ok(Placed { warp: self.fold_warp(&placed.warp)?, notes, chords, support, objective, ends })
     }
 
     /// Lets notes end where they end in the pass that they were found in, not in the next.
@@ -126,6 +130,27 @@ impl Reading {
                 notes[index].offset_s = warp.at(played.offset_s).max(notes[index].onset_s);
             }
         }
+    }
+
+    /// What was played of the score as played, as what was played of the score as written: of a note that was played more than
+    /// once the pass that counts. Gives the notes that neither has.
+    pub fn fold_played(
+        &self,
+        played: &[AlignedNote],
+        mut extra: Vec<ExtraNote>,
+        notes: &mut [AlignedNote],
+    ) -> Vec<ExtraNote> {
+        let counts: Vec<bool> =
+            self.score.notes.iter().map(|note| self.kept().any(|pass| pass.holds(note.onset_s))).collect();
+        notes.iter_mut().for_each(|note| note.verdict = Some(LEFT_OUT));
+        for (index, &written) in self.written.iter().enumerate().filter(|(index, _)| counts[*index]) {
+            let AlignedNote { offset_s, offset_confidence, verdict, .. } = played[index];
+            notes[written] = AlignedNote { offset_s, offset_confidence, verdict, ..notes[written] };
+        }
+        for note in &mut extra {
+            note.instead_of = note.instead_of.filter(|&index| counts[index]).map(|index| self.written[index]);
+        }
+        extra
     }
 
     /// What the user should know, given the warp of the score as played.

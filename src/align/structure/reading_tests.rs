@@ -45,7 +45,7 @@ fn a_section_played_twice_is_leapt_over_and_told() {
     assert_eq!(told.len(), 1);
     assert!(told[0].starts_with("from 15.0 s to 25.0 s of the recording bars"), "{told:?}");
     // A note that ends with the first section ends in the first pass.
-    let mut notes = vec![AlignedNote { onset_s: 0.0, offset_s: 99.0, confidence: 1.0 }; 30];
+    let mut notes = vec![AlignedNote::new(0.0, 99.0, 1.0); 30];
     reading.mend_offsets(&straight, &mut notes);
     assert!((notes[9].offset_s - 14.9).abs() < 1e-6 && (notes[10].offset_s - 25.9).abs() < 1e-6);
 }

@@ -29,7 +29,7 @@ fn performed(score_s: f64) -> f64 {
 
 fn aligned(written: &Score, played: &Score) -> crate::align::result::Alignment {
     let ctx = JobContext::new();
-    let clip = synthesise_mapped(&ctx, played, &SynthParams::default(), &performed).unwrap();
+    let clip = synthesise_mapped(&ctx, played, &SynthParams::default(), &performed).unwrap().into();
     let (recording, score) = (Named { name: "clip", content: &clip }, Named { name: "score", content: written });
     align(&ctx, recording, score, &Settings::default(), &Device::Cpu, &mut Stopwatch::default()).unwrap().0
 }

@@ -121,6 +121,7 @@ fn describe_frames(frames: &FrameMethod) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::align::PerformanceKind;
     use crate::align::result::{MediaInfo, Provenance};
 
     #[test]
@@ -130,7 +131,9 @@ mod tests {
         let alignment = Alignment {
             warp: warp([5.0, 30.0, 45.0]),
             notes: Vec::new(),
+            extra_notes: Vec::new(),
             tempo: Vec::new(),
+            places: Vec::new(),
             confidence: 1.0,
             match_confidence: 1.0,
             warnings: Vec::new(),
@@ -138,8 +141,10 @@ mod tests {
             provenance: Provenance {
                 program: String::new(),
                 recording: media.clone(),
+                performance: PerformanceKind::Audio,
                 score: media,
                 ear: None,
+                transcription: None,
                 extractor: None,
                 soundfont: None,
                 device: None,

@@ -42,7 +42,7 @@ pub struct Opening {
 impl Opening {
     /// New files with the settings as they are; what was fixed belongs to the old files.
     pub fn plain(settings: &Settings) -> Self {
-        let settings = Settings { anchors: Vec::new(), fixed_notes: Vec::new(), ..settings.clone() };
+        let settings = settings.for_other_files();
         Self { settings, view: None, kept: Vec::new(), accepted: Vec::new(), session_path: None, recovered_from: None }
     }
 }

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::score::is_midi;
+
 /// A file of the user's, or the part of the built-in demo that takes its place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -52,7 +54,7 @@ impl Sources {
 /// What a file is good for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileRole {
-    /// To be decoded.
+    /// What was played: audio, or MIDI where it was told apart from a score.
     Recording,
     /// A MIDI file.
     Score,
@@ -64,12 +66,23 @@ pub enum FileRole {
     Model,
 }
 
+/// What is known of files that are opened together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// Nothing: they were dropped or chosen together.
+    Any,
+    /// What was played comes first, then its score.
+    PerformanceFirst,
+    /// It was played from the score that is open.
+    Performance,
+}
+
 /// Tells by content where that is certain, else by the extension; what is unknown is taken for a recording, whose decoder
 /// says best what is wrong with it.
 pub fn role_of(path: &Path) -> FileRole {
     let mut head = [0; 12];
     let read = File::open(path).and_then(|mut file| file.read(&mut head)).unwrap_or(0);
-    if head[..read].starts_with(b"MThd") || (head[..read].starts_with(b"RIFF") && head[8..].starts_with(b"RMID")) {
+    if is_midi(&head[..read]) {
         return FileRole::Score;
     }
     let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase()).unwrap_or_default();

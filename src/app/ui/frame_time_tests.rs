@@ -10,13 +10,14 @@ use super::panes::panes_ui;
 use super::theme;
 use crate::align::result::{AlignedNote, Alignment, MediaInfo, Provenance, TempoPoint};
 use crate::align::settings::Settings;
+use crate::align::{Performance, PerformanceKind, ReadPerformance};
 use crate::app::document::source::Sources;
 use crate::app::document::view_model::{Piece, PieceParts, Solution};
 use crate::app::document::{Document, Opening};
 use crate::app::preferences::Preferences;
 use crate::app::state::AppState;
 use crate::app::time_view::TimeView;
-use crate::audio::{AudioClip, Decoded, SourceInfo};
+use crate::audio::AudioClip;
 use crate::score::{Division, MeterMap, Note, Score, TempoMap};
 use crate::warping::Warp;
 
@@ -59,11 +60,8 @@ fn alignment(score: &Score) -> Alignment {
     let media = MediaInfo { name: "x".to_owned(), duration_s: HOUR_S };
     Alignment {
         warp: Warp::new(knots.clone(), knots).unwrap(),
-        notes: score
-            .notes
-            .iter()
-            .map(|note| AlignedNote { onset_s: note.onset_s, offset_s: note.offset_s, confidence: 0.8 })
-            .collect(),
+        notes: score.notes.iter().map(|note| AlignedNote::new(note.onset_s, note.offset_s, 0.8)).collect(),
+        extra_notes: Vec::new(),
         tempo: (0..7_200)
             .map(|beat| TempoPoint {
                 score_beat: f64::from(beat),
@@ -71,6 +69,7 @@ fn alignment(score: &Score) -> Alignment {
                 beats_per_minute: 120.0 + f64::from(beat % 9),
             })
             .collect(),
+        places: Vec::new(),
         confidence: 0.8,
         match_confidence: 0.8,
         warnings: Vec::new(),
@@ -78,8 +77,10 @@ fn alignment(score: &Score) -> Alignment {
         provenance: Provenance {
             program: "agogic".to_owned(),
             recording: media.clone(),
+            performance: PerformanceKind::Audio,
             score: media,
             ear: None,
+            transcription: None,
             extractor: None,
             soundfont: None,
             device: None,
@@ -91,18 +92,14 @@ fn alignment(score: &Score) -> Alignment {
 fn state() -> AppState {
     let samples = (0..HOUR_S as usize * RATE as usize).map(|n| ((n * n % 977) as f32 / 977.0 - 0.5) * 0.8).collect();
     let clip = AudioClip { samples, sample_rate: RATE };
-    let source = SourceInfo {
-        container: "wave".to_owned(),
-        codec: "pcm".to_owned(),
-        channels: 1,
-        sample_rate: RATE,
-        damage: None,
-    };
+    let sound = Arc::new(clip);
+    let performance = Performance::Recording(Arc::clone(&sound));
     let piece = Piece::new(PieceParts {
         sources: Sources::demo(),
         recording_name: "hour.wav".to_owned(),
         score_name: "hour.mid".to_owned(),
-        decoded: Decoded { clip, source },
+        read: ReadPerformance { performance, sample_rate: RATE, damage: None },
+        sound,
         score: score(),
     });
     let solution = Solution::new(&piece, alignment(&piece.score), None);

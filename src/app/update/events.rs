@@ -7,9 +7,10 @@ use std::time::Duration;
 use super::{Services, compare, correct, files, hear, play, relink, tune, with_document};
 use crate::align::settings::Method;
 use crate::app::command::Command;
-use crate::app::document::source::file_name;
+use crate::app::document::source::{Order, file_name};
 use crate::app::document::view_model::{Change, Piece, Reference, Solution};
 use crate::app::document::{Document, Heard, Opening};
+use crate::app::preferences::NoteColours;
 use crate::app::state::{AppState, Dialog, Notice, Waiting};
 use crate::app::system_dialog::Question;
 use crate::app::work::tasks::Task;
@@ -55,12 +56,13 @@ fn take_in_one(state: &mut AppState, services: &mut Services, slot: Slot, event:
             compare::measure(document);
             state.work = None;
             if let Some(reference) = reference {
+                state.preferences.note_colours = NoteColours::Reference;
                 state.tell(Notice::info(format!("Comparing with {}.", reference.name)));
             }
         }
         Event::Previewed(solution) => correct::previewed(state, services, solution),
         Event::Listened(heard) => with_document(state, |document| document.heard = Some(heard)),
-        Event::Classified { files, discard } => files::classified(state, services, files, discard),
+        Event::Classified { found, order, discard } => files::classified(state, services, found, order, discard),
         Event::WouldReplace(writing) => state.dialog = Some(Dialog::Replace(writing)),
         Event::Forgotten => {}
         Event::Labelled { pieces, from_files } => tune::labelled(state, pieces, from_files),
@@ -70,6 +72,7 @@ fn take_in_one(state: &mut AppState, services: &mut Services, slot: Slot, event:
         Event::Training(event) => state.tuning.take_in(event),
         Event::Trained(outcome) => tune::trained(state, *outcome),
         Event::Decoded { source, clip } => hear::decoded(state, services, &source, &clip),
+        Event::Performed { before, performed } => play::performed(state, services, &before, performed),
         Event::Sound(clip) => play::score_sounds(state, services, clip),
         Event::Written(path) => state.tell(Notice::info(format!("Wrote {}.", path.display()))),
         Event::Saved { path, revision } => files::saved(state, services, path, revision),
@@ -84,7 +87,7 @@ fn opened(state: &mut AppState, services: &mut Services, piece: Arc<Piece>, refe
     if state.transport.playing {
         play::toggle(state, services);
     }
-    for slot in [Slot::Listen, Slot::Drag, Slot::Other, Slot::Save, Slot::Autosave] {
+    for slot in [Slot::Listen, Slot::Drag, Slot::Other, Slot::Perform, Slot::Save, Slot::Autosave] {
         services.worker.cancel(slot);
     }
     if let Some(damage) = &piece.damage {
@@ -154,7 +157,7 @@ fn failed(state: &mut AppState, services: &mut Services, slot: Slot, error: &Err
         // What the drag would have brought is found out when it ends.
         Slot::Drag => return,
         Slot::Train => tune::ended(state),
-        Slot::Sound => play::no_soundfont(state, services),
+        Slot::Sound | Slot::Perform => play::no_soundfont(state, services),
         // It is tried again after the next change.
         Slot::Autosave => with_document(state, |document| document.autosaved_revision = document.revision),
         Slot::Save => state.after_saving = None,
@@ -199,7 +202,15 @@ pub(super) fn answered(state: &mut AppState, services: &mut Services, question: 
         state.dialog = None;
     }
     match question {
-        Question::OpenFiles | Question::OpenRecording => super::apply(state, services, Command::Open(paths)),
+        Question::OpenFiles => super::apply(state, services, Command::Open(paths)),
+        Question::OpenRecording => super::apply(state, services, Command::OpenIn(Order::Performance, paths)),
+        Question::OpenTranscription => {
+            let mut settings = state.settings().clone();
+            if let Method::Onsets(onsets) = &mut settings.method {
+                onsets.transcription = Some(first);
+                correct::set_settings(state, settings);
+            }
+        }
         Question::OpenReference => super::apply(state, services, Command::OpenReference(first)),
         Question::SaveSession(_) => {
             state.may_replace = Some(first.clone());

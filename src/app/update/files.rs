@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 
 use super::{Services, relink, tune, with_document};
 use crate::align::result::Alignment;
-use crate::app::document::source::{FileRole, Source, Sources, file_name};
+use crate::app::document::source::{FileRole, Order, Source, Sources, file_name};
 use crate::app::document::{Document, Opening};
 use crate::app::picture::{Drawing, PictureOptions};
 use crate::app::preferences::Recent;
 use crate::app::state::{Afterwards, AppState, Dialog, Notice, Waiting, Work, Writing};
+use crate::app::work::classify::Classified;
 use crate::app::work::tasks::{CompareWith, Task};
 use crate::app::work::worker::Slot;
 
@@ -26,7 +27,8 @@ pub(super) fn go_on(state: &mut AppState, services: &mut Services, afterwards: A
     state.dialog = None;
     match afterwards {
         Afterwards::Quit => state.quit = true,
-        Afterwards::Open(paths) => services.worker.start(Task::Classify { paths, discard: true }),
+        Afterwards::Open(paths) => services.worker.start(Task::Classify { paths, order: Order::Any, discard: true }),
+        Afterwards::OpenIn(order, paths) => services.worker.start(Task::Classify { paths, order, discard: true }),
         Afterwards::OpenDemo => {
             let opening = Opening::plain(state.settings());
             start(state, services, Sources::demo(), opening, None);
@@ -47,10 +49,10 @@ pub(super) fn open_recent(state: &mut AppState, services: &mut Services, recent:
             files.filter_map(|source| source.path().map(Path::to_owned)).collect()
         }
     };
-    open(state, services, paths);
+    open(state, services, paths, Order::PerformanceFirst);
 }
 
-pub(super) fn open(state: &mut AppState, services: &mut Services, paths: Vec<PathBuf>) {
+pub(super) fn open(state: &mut AppState, services: &mut Services, paths: Vec<PathBuf>, order: Order) {
     // A file that is dropped while one is asked for is the answer.
     if let (Some(Dialog::Relink(_)), [file]) = (&state.dialog, paths.as_slice()) {
         relink::offer(state, services, file.clone(), false);
@@ -59,16 +61,18 @@ pub(super) fn open(state: &mut AppState, services: &mut Services, paths: Vec<Pat
     if let Some(dialog @ Dialog::Open { .. }) = state.dialog.take() {
         state.tried = Some(dialog);
     }
-    services.worker.start(Task::Classify { paths, discard: false });
+    services.worker.start(Task::Classify { paths, order, discard: false });
 }
 
 /// Opens files of which it is known what they are.
 pub(super) fn classified(
     state: &mut AppState,
     services: &mut Services,
-    files: Vec<(FileRole, PathBuf)>,
+    found: Classified,
+    order: Order,
     discard: bool,
 ) {
+    let Classified { files, guessed } = found;
     let of_role = |wanted| files.iter().rfind(|(role, _)| *role == wanted).map(|(_, path)| path.clone());
     let (session, reference) = (of_role(FileRole::Session), of_role(FileRole::Reference));
     let (recording, score) = (of_role(FileRole::Recording), of_role(FileRole::Score));
@@ -78,7 +82,8 @@ pub(super) fn classified(
     let replaces = session.is_some() || recording.is_some() || score.is_some();
     if replaces && !discard && state.is_changed() {
         let paths = files.into_iter().map(|(_, path)| path).collect();
-        state.dialog = Some(Dialog::Unsaved(Afterwards::Open(paths)));
+        let afterwards = if order == Order::Any { Afterwards::Open(paths) } else { Afterwards::OpenIn(order, paths) };
+        state.dialog = Some(Dialog::Unsaved(afterwards));
         return;
     }
     if let Some(session) = session {
@@ -91,6 +96,16 @@ pub(super) fn classified(
             let with = reference.map_or(CompareWith::Nothing, |path| CompareWith::Source(Source::File(path)));
             super::compare::with(state, services, with);
         }
+        return;
+    }
+    // Of two scores that come one after the other, one is meant to be the performance.
+    if let (None, Some(later), Some(earlier)) = (&recording, &score, &state.waiting.score)
+        && state.waiting.recording.is_none()
+        && later != earlier
+    {
+        let paths = [earlier.clone(), later.clone()].into_iter().chain(reference).collect();
+        state.waiting = Waiting::default();
+        services.worker.start(Task::Classify { paths, order: Order::Any, discard });
         return;
     }
     // The other half: what waits for it, or what is open already.
@@ -110,7 +125,10 @@ pub(super) fn classified(
                 reference: reference.map(Source::File),
             };
             let opening = Opening::plain(state.settings());
+            let taken = guessed.then(|| sources.recording.path().zip(sources.score.path()));
+            let notice = taken.flatten().map(|(performance, score)| Notice::taken(performance, score));
             start(state, services, sources, opening, None);
+            notice.into_iter().for_each(|notice| state.tell(notice));
         }
         (recording, score) => {
             let text = match (&recording, &score) {
@@ -118,7 +136,10 @@ pub(super) fn classified(
                     format!("{} waits for its score: drop or open a MIDI file.", file_name(recording))
                 }
                 (_, Some(score)) => {
-                    format!("{} waits for its recording: drop or open an audio file.", file_name(score))
+                    format!(
+                        "{} waits for its recording: drop or open an audio file or a MIDI performance.",
+                        file_name(score)
+                    )
                 }
                 _ => return,
             };
@@ -145,7 +166,8 @@ pub(super) fn start(
     let settings = opening.settings.clone();
     let known = alignment.filter(|alignment| alignment.settings == settings).map(Box::new);
     services.opening = Some(opening);
-    services.worker.start(Task::Open { sources, settings, known });
+    let soundfont = state.preferences.soundfont.clone();
+    services.worker.start(Task::Open { sources, settings, soundfont, known });
 }
 
 pub(super) fn save(state: &mut AppState, services: &mut Services) {

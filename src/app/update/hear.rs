@@ -53,7 +53,8 @@ pub(super) fn hear(state: &mut AppState, services: &mut Services, index: Option<
         (None, Some(source)) => {
             let source = source.clone();
             state.tell(Notice::info(format!("Reading {}.", source.name("the demo"))));
-            services.worker.start(Task::Decode(source));
+            let soundfont = state.preferences.soundfont.clone();
+            services.worker.start(Task::Decode { source, soundfont });
         }
         (None, None) => {
             let name = &kept.alignment.provenance.recording.name;

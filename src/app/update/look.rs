@@ -35,7 +35,11 @@ pub(super) fn next_doubt(state: &mut AppState, services: &mut Services) {
     let Some(document) = &mut state.document else { return };
     let here = state.transport.position_s + 0.01;
     let doubts = document.doubts();
-    let next = doubts.iter().find(|doubt| doubt.start_s > here).or_else(|| doubts.first());
+    let earliest = |from_s: f64| {
+        let after = doubts.iter().filter(|doubt| doubt.start_s > from_s);
+        after.min_by(|a, b| a.start_s.total_cmp(&b.start_s))
+    };
+    let next = earliest(here).or_else(|| earliest(f64::NEG_INFINITY));
     if let Some(start_s) = next.map(|doubt| doubt.start_s) {
         let solution = document.solution.as_ref();
         let nearest = solution.and_then(|s| s.onset_near(start_s)).map(|onset| onset.score_s);

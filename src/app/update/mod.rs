@@ -17,9 +17,10 @@ use std::time::Instant;
 
 use super::command::Command;
 use super::document::recovery::Recovery;
-use super::document::source::Source;
+use super::document::source::{Order, Source};
 use super::document::{Document, Opening};
 use super::playback::Player;
+use super::preferences::LEAST_DIFFERENCE;
 use super::state::{Afterwards, AppState, Notice, Work, Writing};
 use super::system_dialog::{self, Question};
 use super::time_view::TimeView;
@@ -62,7 +63,8 @@ impl Services {
 /// Carries out one command.
 pub fn apply(state: &mut AppState, services: &mut Services, command: Command) {
     match command {
-        Command::Open(paths) => files::open(state, services, paths),
+        Command::Open(paths) => files::open(state, services, paths, Order::Any),
+        Command::OpenIn(order, paths) => files::open(state, services, paths, order),
         Command::OpenDemo => files::unless_changed(state, services, Afterwards::OpenDemo),
         Command::OpenRecent(recent) => files::open_recent(state, services, recent),
         Command::OpenReference(path) => compare::with(state, services, CompareWith::Source(Source::File(path))),
@@ -115,6 +117,14 @@ pub fn apply(state: &mut AppState, services: &mut Services, command: Command) {
             state.preferences.warp_difference = !state.preferences.warp_difference;
         }
         Command::GoTo(time_s) => look::go_to(state, services, time_s),
+        Command::PlayFrom(time_s) => {
+            look::go_to(state, services, time_s);
+            play::from_before(state, services, time_s);
+        }
+        Command::ColourNotes(colours) => state.preferences.note_colours = colours,
+        Command::ShowDifferencesFrom(least) => {
+            state.preferences.least_difference = least.clamp(LEAST_DIFFERENCE, 1.0);
+        }
         Command::GoToEdge { end } => {
             let time_s = if end { state.view().duration_s } else { 0.0 };
             play::seek(state, services, time_s);

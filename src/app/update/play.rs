@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::{Services, hear};
+use crate::app::document::view_model::Piece;
 use crate::app::playback::{Click, Mix, OutputDevice, PlayerNews, Tracks};
 use crate::app::state::{AppState, Notice};
 use crate::app::work::tasks::Task;
@@ -36,6 +37,15 @@ pub(super) fn seek(state: &mut AppState, services: &mut Services, time_s: f64) {
     let time_s = time_s.clamp(0.0, state.view().duration_s);
     state.transport.position_s = time_s;
     services.player.seek(hear::to_heard(state, time_s));
+}
+
+/// Plays from a little before a moment, so that it does not come as a surprise.
+pub(super) fn from_before(state: &mut AppState, services: &mut Services, time_s: f64) {
+    const BEFORE_S: f64 = 0.6;
+    seek(state, services, time_s - BEFORE_S);
+    if !state.transport.playing {
+        toggle(state, services);
+    }
 }
 
 pub(super) fn mark(state: &mut AppState, services: &mut Services, marked: Option<(f64, f64)>) {
@@ -91,8 +101,19 @@ fn want_score_sound(state: &AppState, services: &mut Services) {
 
 /// Plays the score with another SoundFont, or the built-in piano.
 pub(super) fn set_soundfont(state: &mut AppState, services: &mut Services, soundfont: Option<PathBuf>) {
-    state.preferences.soundfont = soundfont;
+    state.preferences.soundfont = soundfont.clone();
     new_solution(state, services);
+    if let Some(piece) = state.piece().filter(|piece| piece.is_take()).cloned() {
+        services.worker.start(Task::Perform { piece, soundfont });
+    }
+}
+
+/// A MIDI performance is heard with another instrument.
+pub(super) fn performed(state: &mut AppState, services: &mut Services, before: &Arc<Piece>, performed: Arc<Piece>) {
+    if let Some(document) = state.document.as_mut().filter(|document| Arc::ptr_eq(&document.piece, before)) {
+        document.piece = performed;
+        set_tracks(state, services);
+    }
 }
 
 /// The score could not be played with the SoundFont that was chosen: it is with the built-in piano.

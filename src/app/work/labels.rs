@@ -43,6 +43,10 @@ pub fn of_piece(
     accepted: &[(f64, f64)],
     folder: &Path,
 ) -> Result<Vec<LabelledPiece>> {
+    if piece.is_take() {
+        let cause = "a MIDI performance has no sound to learn from";
+        return Err(Error::unsuitable(&piece.recording_name, cause, "open a recording of the piece"));
+    }
     std::fs::create_dir_all(folder).map_err(|source| Error::io("create", folder, source))?;
     let on_disk = |source: &Source, name: &str, bytes: &[u8]| match source {
         Source::File(path) => Ok(path.clone()),

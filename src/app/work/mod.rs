@@ -1,5 +1,6 @@
 //! Work on threads of its own, so that the window never waits.
 
+pub mod classify;
 mod computing;
 mod labels;
 mod reading;

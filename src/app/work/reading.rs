@@ -1,20 +1,21 @@
 //! Reading the files of a piece, and aligning it.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::align::result::Alignment;
 use crate::align::settings::Settings;
-use crate::align::{Named, Stopwatch, align, align_heard};
+use crate::align::{Named, Performance, ReadPerformance, Stopwatch, align, align_heard, read_performance};
 use crate::app::document::Heard;
 use crate::app::document::source::{Source, Sources};
 use crate::app::document::view_model::{Piece, PieceParts, Reference};
-use crate::audio::{self, Decoded};
+use crate::audio::{self, AudioClip};
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
 use crate::demo;
 use crate::evaluation::{BeatClock, TimeMap, read_ground_truth};
 use crate::networks::Device;
-use crate::score::Score;
+use crate::score::{Score, SoundFont};
 
 /// Aligns a piece; tells what was heard of it unless that was known.
 pub(super) fn align_piece(
@@ -24,7 +25,7 @@ pub(super) fn align_piece(
     heard: Option<Heard>,
     settings: &Settings,
 ) -> Result<(Alignment, Option<Heard>)> {
-    let recording = Named { name: &piece.recording_name, content: &*piece.recording };
+    let recording = Named { name: &piece.recording_name, content: &piece.performance };
     let score = Named { name: &piece.score_name, content: &piece.score };
     let watch = &mut Stopwatch::default();
     match heard.filter(|heard| heard.listening.suits(&settings.method)) {
@@ -42,12 +43,14 @@ pub(super) struct Read {
     pub reference: Option<Reference>,
     /// What is wrong with the reference: the piece can do without.
     pub bad_reference: Option<Error>,
+    /// What is wrong with the SoundFont that the performance was to be heard with: it is with the built-in piano.
+    pub silent_soundfont: Option<Error>,
 }
 
 const DEMO_RECORDING: &str = "demo performance.ogg";
 const DEMO_SCORE: &str = "demo score.mid";
 
-pub(super) fn read(ctx: &JobContext, mut sources: Sources) -> Result<Read> {
+pub(super) fn read(ctx: &JobContext, mut sources: Sources, soundfont: Option<&Path>) -> Result<Read> {
     ctx.report("reading the score", 0.0)?;
     let score = match &sources.score {
         Source::Demo => Score::from_bytes(Path::new(DEMO_SCORE), demo::score_bytes())?,
@@ -62,19 +65,36 @@ pub(super) fn read(ctx: &JobContext, mut sources: Sources) -> Result<Read> {
         }
     };
     let recording_name = sources.recording.name(DEMO_RECORDING);
-    let decoded = decode(ctx, &sources.recording)?;
+    let Performed { read, sound, silent_soundfont } = perform(ctx, &sources.recording, soundfont)?;
     let score_name = sources.score.name(DEMO_SCORE);
-    let piece = Piece::new(PieceParts { sources, recording_name, score_name, decoded, score });
-    Ok(Read { piece, reference, bad_reference })
+    let piece = Piece::new(PieceParts { sources, recording_name, score_name, read, sound, score });
+    Ok(Read { piece, reference, bad_reference, silent_soundfont })
 }
 
-pub(super) fn decode(ctx: &JobContext, source: &Source) -> Result<Decoded> {
-    let decoded = match source {
-        Source::Demo => audio::decode_bytes(ctx, DEMO_RECORDING, demo::performance_bytes())?,
-        Source::File(path) => audio::decode(ctx, path)?,
+/// What was played, so that it can be heard.
+pub(super) struct Performed {
+    pub read: ReadPerformance,
+    pub sound: Arc<AudioClip>,
+    /// What is wrong with the SoundFont that it was to be heard with.
+    pub silent_soundfont: Option<Error>,
+}
+
+/// Reads a recording, or a MIDI performance that is heard with a SoundFont.
+pub(super) fn perform(ctx: &JobContext, source: &Source, soundfont: Option<&Path>) -> Result<Performed> {
+    let read: ReadPerformance = match source {
+        Source::Demo => audio::decode_bytes(ctx, DEMO_RECORDING, demo::performance_bytes())?.into(),
+        Source::File(path) => read_performance(ctx, path)?,
     };
-    decoded.clip.check_usable(&source.name(DEMO_RECORDING))?;
-    Ok(decoded)
+    read.performance.check_usable(&source.name(DEMO_RECORDING))?;
+    let (sound, silent_soundfont) = match &read.performance {
+        Performance::Recording(clip) => (Arc::clone(clip), None),
+        Performance::Take(take) => match SoundFont::load(soundfont).and_then(|font| take.play(ctx, font)) {
+            Ok(sound) => (Arc::new(sound), None),
+            Err(Error::Cancelled) => return Err(Error::Cancelled),
+            Err(error) => (Arc::new(take.play(ctx, SoundFont::builtin())?), Some(error)),
+        },
+    };
+    Ok(Performed { read, sound, silent_soundfont })
 }
 
 pub(super) fn read_reference(source: &Source, score: &Score) -> Result<Reference> {

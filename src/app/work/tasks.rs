@@ -3,16 +3,17 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::classify::classify;
 use super::worker::{Event, Slot};
 use super::{labels, reading, train_task, writing};
 use crate::align::result::Alignment;
 use crate::align::settings::{Method, Settings};
-use crate::align::{Listening, Stopwatch, realign};
+use crate::align::{Listening, Performance, Stopwatch, realign};
 use crate::app::document::Heard;
 use crate::app::document::recovery::Leftover;
 use crate::app::document::relink::Reopened;
 use crate::app::document::session::Session;
-use crate::app::document::source::{Source, Sources, role_of};
+use crate::app::document::source::{Order, Source, Sources};
 use crate::app::document::view_model::{Piece, Reference, Solution};
 use crate::app::picture::{Drawing, PictureOptions};
 use crate::app::playback::ListDevices;
@@ -38,6 +39,8 @@ pub enum Task {
         sources: Sources,
         /// How to align.
         settings: Settings,
+        /// What a MIDI performance is heard with; none is the built-in piano.
+        soundfont: Option<PathBuf>,
         /// An alignment of the same files and settings that need not be found again.
         known: Option<Box<Alignment>>,
     },
@@ -115,7 +118,19 @@ pub enum Task {
         method: Method,
     },
     /// Reads another recording of the score, to be heard.
-    Decode(Source),
+    Decode {
+        /// Where it is.
+        source: Source,
+        /// What a MIDI performance is heard with; none is the built-in piano.
+        soundfont: Option<PathBuf>,
+    },
+    /// Lets a MIDI performance be heard with another instrument.
+    Perform {
+        /// The piece.
+        piece: Arc<Piece>,
+        /// What it is heard with; none is the built-in piano.
+        soundfont: Option<PathBuf>,
+    },
     /// Plays the score in the recording's time.
     Sound {
         /// The piece.
@@ -179,6 +194,8 @@ pub enum Task {
     Classify {
         /// The files.
         paths: Vec<PathBuf>,
+        /// What is known of them.
+        order: Order,
         /// Whether changes may be lost.
         discard: bool,
     },
@@ -256,7 +273,8 @@ impl Task {
             Self::Devices(_) => Slot::Devices,
             Self::Cards => Slot::Cards,
             Self::Listen { .. } => Slot::Listen,
-            Self::Decode(_) => Slot::Other,
+            Self::Decode { .. } => Slot::Other,
+            Self::Perform { .. } => Slot::Perform,
             Self::Sound { .. } => Slot::Sound,
             Self::Export { .. } | Self::Picture { .. } => Slot::Export,
             Self::Save { .. } => Slot::Save,
@@ -289,7 +307,8 @@ impl Task {
             Self::Adopt { .. } => "adopt",
             Self::Compare { .. } => "compare",
             Self::Listen { .. } => "listen",
-            Self::Decode(_) => "decode",
+            Self::Decode { .. } => "decode",
+            Self::Perform { .. } => "perform",
             Self::Sound { .. } => "sound",
             Self::Export { .. } => "export",
             Self::Save { .. } => "save",
@@ -309,8 +328,10 @@ impl Task {
 /// Does a job and tells what came of it.
 pub fn run(ctx: &JobContext, device: &Device, task: Task, tell: &dyn Fn(Event)) -> Result<()> {
     match task {
-        Task::Open { sources, settings, known } => {
-            let reading::Read { piece, reference, bad_reference } = reading::read(ctx, sources)?;
+        Task::Open { sources, settings, soundfont, known } => {
+            let reading::Read { piece, reference, bad_reference, silent_soundfont } =
+                reading::read(ctx, sources, soundfont.as_deref())?;
+            silent_soundfont.into_iter().for_each(|error| tell(Event::Notice(error.to_string())));
             let (piece, reference) = (Arc::new(piece), reference.map(Arc::new));
             tell(Event::Opened { piece: Arc::clone(&piece), reference: reference.clone(), bad_reference });
             let known = known.filter(|known| known.notes.len() == piece.score.notes.len());
@@ -361,12 +382,19 @@ pub fn run(ctx: &JobContext, device: &Device, task: Task, tell: &dyn Fn(Event)) 
         }
         Task::Listen { piece, method } => {
             let watch = &mut Stopwatch::default();
-            let listening = Listening::new(ctx, &piece.recording, &piece.score, &method, device, watch)?;
+            let listening = Listening::new(ctx, &piece.performance, &piece.score, &method, device, watch)?;
             tell(Event::Listened(Heard::new(listening)));
         }
-        Task::Decode(source) => {
-            let clip = Arc::new(reading::decode(ctx, &source)?.clip);
+        Task::Decode { source, soundfont } => {
+            let clip = reading::perform(ctx, &source, soundfont.as_deref())?.sound;
             tell(Event::Decoded { source, clip });
+        }
+        Task::Perform { piece, soundfont } => {
+            if let Performance::Take(take) = &piece.performance {
+                let sound = take.play(ctx, SoundFont::load(soundfont.as_deref())?)?;
+                let performed = Arc::new(piece.sounding(Arc::new(sound)));
+                tell(Event::Performed { before: piece, performed });
+            }
         }
         Task::Sound { piece, solution, soundfont } => {
             let alignment = &solution.alignment;
@@ -409,9 +437,8 @@ pub fn run(ctx: &JobContext, device: &Device, task: Task, tell: &dyn Fn(Event)) 
                 Ok(Event::Written(path.to_owned()))
             })?);
         }
-        Task::Classify { paths, discard } => {
-            let with_role = |path: PathBuf| (role_of(&path), writing::absolute(&path));
-            tell(Event::Classified { files: paths.into_iter().map(with_role).collect(), discard });
+        Task::Classify { paths, order, discard } => {
+            tell(Event::Classified { found: classify(paths, order), order, discard });
         }
         Task::Forget(path) => {
             // Gone already is as good.

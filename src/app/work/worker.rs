@@ -5,11 +5,12 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
+use super::classify::Classified;
 use super::computing::Computing;
 use super::tasks::{self, ModelPurpose, Task};
 use crate::app::document::Heard;
 use crate::app::document::relink::Reopened;
-use crate::app::document::source::{FileRole, Source};
+use crate::app::document::source::{Order, Source};
 use crate::app::document::view_model::{Piece, Reference, Solution};
 use crate::app::playback::OutputDevice;
 use crate::app::state::Writing;
@@ -39,6 +40,8 @@ pub enum Slot {
     Other,
     /// Playing the score for the ear.
     Sound,
+    /// Playing a MIDI performance for the ear.
+    Perform,
     /// Writing an alignment.
     Export,
     /// Saving the session.
@@ -59,7 +62,7 @@ pub enum Slot {
     Files,
 }
 
-const SLOTS: usize = 14;
+const SLOTS: usize = 15;
 
 /// What a job tells.
 #[derive(Debug)]
@@ -117,6 +120,13 @@ pub enum Event {
         /// What is heard.
         clip: Arc<AudioClip>,
     },
+    /// A MIDI performance sounds otherwise.
+    Performed {
+        /// The piece as it was.
+        before: Arc<Piece>,
+        /// The piece as it sounds now.
+        performed: Arc<Piece>,
+    },
     /// The score sounds.
     Sound(Arc<AudioClip>),
     /// A file was written.
@@ -137,7 +147,9 @@ pub enum Event {
     /// What files are good for.
     Classified {
         /// The files.
-        files: Vec<(FileRole, PathBuf)>,
+        found: Classified,
+        /// What was known of them.
+        order: Order,
         /// Whether changes may be lost.
         discard: bool,
     },
@@ -338,7 +350,7 @@ mod tests {
     use crate::app::document::source::Sources;
 
     fn open_demo() -> Task {
-        Task::Open { sources: Sources::demo(), settings: Settings::default(), known: None }
+        Task::Open { sources: Sources::demo(), settings: Settings::default(), soundfont: None, known: None }
     }
 
     fn wait_for(worker: &mut Worker, wanted: impl Fn(&Event) -> bool) -> Vec<Event> {
@@ -371,13 +383,13 @@ mod tests {
         let mut worker = Worker::new(|| {});
         let names = ["a.mid", "b.wav", "c.agogic"];
         for name in names {
-            worker.start(Task::Classify { paths: vec![PathBuf::from(name)], discard: false });
+            worker.start(Task::Classify { paths: vec![PathBuf::from(name)], order: Order::Any, discard: false });
         }
         let mut heard = Vec::new();
         while heard.len() < names.len() {
             for event in wait_for(&mut worker, |event| matches!(event, Event::Classified { .. })) {
-                let Event::Classified { files, .. } = event else { panic!("{event:?}") };
-                heard.extend(files.into_iter().map(|(_, path)| path.file_name().unwrap().to_owned()));
+                let Event::Classified { found, .. } = event else { panic!("{event:?}") };
+                heard.extend(found.files.into_iter().map(|(_, path)| path.file_name().unwrap().to_owned()));
             }
         }
         heard.sort();

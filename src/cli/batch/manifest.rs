@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use crate::base::error::Result;
-use crate::base::manifest::Manifest;
+use crate::base::manifest::{Manifest, ManifestRow};
 
 /// One pair to align.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,6 +15,7 @@ pub(super) struct Row {
     pub audio: PathBuf,
     pub score: PathBuf,
     pub truth: Option<PathBuf>,
+    pub transcription: Option<PathBuf>,
 }
 
 /// Reads a manifest. An `id` column names the outputs, else the recordings do.
@@ -27,12 +28,13 @@ fn named(manifest: Manifest) -> Vec<Row> {
     let mut rows = Vec::new();
     for (index, row) in manifest.rows.into_iter().enumerate() {
         // A name becomes a file name: nothing in it may lead to another folder.
-        let plain = row.id.unwrap_or_else(|| name_of(&row.written_audio)).replace(['/', '\\'], "_");
+        let plain = row.id.clone().unwrap_or_else(|| name_of(&row.written_audio)).replace(['/', '\\'], "_");
         let numbered = (2..).map(|count| format!("{plain}_{count}"));
         let free = std::iter::once(plain.clone()).chain(numbered).find(|name| !taken.contains(name));
         let name = free.unwrap_or(plain);
         taken.insert(name.clone());
-        rows.push(Row { index, name, audio: row.audio, score: row.score, truth: row.truth });
+        let ManifestRow { audio, score, truth, transcription, .. } = row;
+        rows.push(Row { index, name, audio, score, truth, transcription });
     }
     rows
 }

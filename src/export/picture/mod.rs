@@ -10,6 +10,7 @@ mod page;
 mod panel;
 mod piano_roll;
 mod raster;
+mod stretches;
 mod theme;
 
 use super::{ExportInput, Exporter};

@@ -6,11 +6,11 @@ use super::super::spelling::spell;
 use super::axis::{Axis, Steps, time_label};
 use super::drawing::{Anchor, Area, Drawing};
 use super::panel::{LEFT, legend};
+use super::stretches::{Join, Kind, Stretch, joins, stretches};
 use super::theme::{
     BAR_LINE, FAINT, INK, MEDIUM, NOTE, PANEL, PREDICTION_ONLY, REFERENCE_ONLY, REFERENCE_ONLY_EDGE, SHADE, SMALL,
     SOFT_INK, UNSURE_NOTE,
 };
-use crate::evaluation::{Discrepancy, Sounding, discrepancies};
 
 /// A row shows at least this much of the recording, unless the piece is shorter.
 const ROW_S: f64 = 30.0;
@@ -19,8 +19,6 @@ const MAX_ROWS: f64 = 24.0;
 const TITLE_HEIGHT: f64 = 40.0;
 const BAR_NUMBERS: f64 = 18.0;
 const TIME_LABELS: f64 = 36.0;
-/// Below this confidence a note is shown as unsure.
-const UNSURE: f64 = 0.5;
 
 /// How the roll is divided.
 pub struct Layout {
@@ -37,7 +35,8 @@ impl Layout {
     pub fn new(input: &ExportInput, time: (f64, f64)) -> Self {
         let duration = (time.1 - time.0).max(1e-3);
         let rows = (duration / ROW_S).ceil().clamp(1.0, MAX_ROWS);
-        let pitches = || input.score.notes.iter().map(|note| note.pitch);
+        let extra = input.alignment.extra_notes.iter().filter(|_| input.reference.is_none());
+        let pitches = || input.score.notes.iter().map(|note| note.pitch).chain(extra.clone().map(|note| note.pitch));
         let (lowest, highest) = (pitches().min().unwrap_or(60), pitches().max().unwrap_or(60));
         let (lowest, highest) = (lowest.saturating_sub(2), highest.saturating_add(2).min(127));
         let range = f64::from(highest - lowest + 1);
@@ -69,11 +68,20 @@ pub fn piano_roll(drawing: &mut Drawing, outer: Area, input: &ExportInput, layou
             ("only reference", REFERENCE_ONLY, Some(REFERENCE_ONLY_EDGE)),
         ];
         legend(drawing, outer.right, title_y, &entries);
+    } else if input.alignment.is_judged() {
+        let entries = [
+            ("played as written", NOTE, None),
+            unsure,
+            ("played, not in the score", PREDICTION_ONLY, None),
+            ("in the score, not played", REFERENCE_ONLY, Some(REFERENCE_ONLY_EDGE)),
+        ];
+        legend(drawing, outer.right, title_y, &entries);
     } else {
         legend(drawing, outer.right, title_y, &[("note", NOTE, None), unsure]);
     }
     let mut stretches = stretches(input);
     stretches.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
+    let joins = joins(input);
     let longest_s = stretches.iter().map(|stretch| stretch.end_s - stretch.start_s).fold(0.0, f64::max);
     let bars: Vec<(f64, u32)> = beats(input)
         .map(|beats| beats.iter().filter(|b| b.number == 1).map(|b| (b.performance_s, b.bar)).collect())
@@ -89,45 +97,10 @@ pub fn piano_roll(drawing: &mut Drawing, outer: Area, input: &ExportInput, layou
         let first = stretches.partition_point(|stretch| stretch.start_s < time.values.0 - longest_s);
         let end = stretches.partition_point(|stretch| stretch.start_s < time.values.1);
         draw_notes(drawing, inside, &time, layout, &stretches[first.min(end)..end]);
+        draw_joins(drawing, inside, &time, layout, &joins);
         drawing.outline(inside, FAINT);
         draw_times(drawing, inside, &time);
     }
-}
-
-struct Stretch {
-    pitch: u8,
-    start_s: f64,
-    end_s: f64,
-    kind: Kind,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
-    Unsure,
-    ReferenceOnly,
-    PredictionOnly,
-    Sure,
-}
-
-fn stretches(input: &ExportInput) -> Vec<Stretch> {
-    let Some(reference) = input.reference else {
-        let notes = input.score.notes.iter().zip(&input.alignment.notes);
-        let stretch = notes.map(|(note, aligned)| Stretch {
-            pitch: note.pitch,
-            start_s: aligned.onset_s,
-            end_s: aligned.offset_s,
-            kind: if aligned.confidence < UNSURE { Kind::Unsure } else { Kind::Sure },
-        });
-        return stretch.collect();
-    };
-    let kind = |discrepancy: &Discrepancy| match discrepancy.sounding {
-        Sounding::Both => Kind::Sure,
-        Sounding::PredictionOnly => Kind::PredictionOnly,
-        Sounding::ReferenceOnly => Kind::ReferenceOnly,
-    };
-    let found = discrepancies(input.score, input.alignment, reference);
-    let stretch = found.iter().map(|d| Stretch { pitch: d.pitch, start_s: d.start_s, end_s: d.end_s, kind: kind(d) });
-    stretch.collect()
 }
 
 fn draw_keys(drawing: &mut Drawing, inside: Area, layout: &Layout) {
@@ -189,7 +162,11 @@ fn draw_notes(drawing: &mut Drawing, inside: Area, time: &Axis, layout: &Layout,
                 Kind::Sure => drawing.fill(area, NOTE),
                 Kind::Unsure => drawing.fill(area, UNSURE_NOTE),
                 Kind::PredictionOnly => drawing.fill(area, PREDICTION_ONLY),
-                Kind::ReferenceOnly => {
+                Kind::NotWritten => {
+                    drawing.fill(area, PREDICTION_ONLY);
+                    hatch(drawing, area);
+                }
+                Kind::ReferenceOnly | Kind::NotPlayed => {
                     drawing.fill(area, REFERENCE_ONLY);
                     // Around a sliver the edge would be all there is to see.
                     if right - left >= 3.0 {
@@ -198,6 +175,26 @@ fn draw_notes(drawing: &mut Drawing, inside: Area, time: &Axis, layout: &Layout,
                 }
             }
         }
+    }
+}
+
+/// Slanted lines, so that red and yellow differ without colour.
+fn hatch(drawing: &mut Drawing, area: Area) {
+    let height = area.bottom - area.top;
+    let mut left = area.left + 2.0;
+    while left + height < area.right {
+        drawing.line([(left, area.bottom), (left + height, area.top)], 1.0, INK);
+        left += 6.0;
+    }
+}
+
+/// Thin lines from what was not played to what was played in its place.
+fn draw_joins(drawing: &mut Drawing, inside: Area, time: &Axis, layout: &Layout, joins: &[Join]) {
+    let shown = joins.iter().filter(|join| (time.values.0..time.values.1).contains(&join.written.0));
+    let y = |pitch: u8| inside.bottom - (f64::from(pitch - layout.lowest) + 0.5) * layout.pitch_height;
+    for Join { written, played } in shown {
+        let ends = [written, played].map(|&(at_s, pitch)| (time.place_within(at_s) + 1.0, y(pitch)));
+        drawing.line(ends, 1.0, PREDICTION_ONLY);
     }
 }
 

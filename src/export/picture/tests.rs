@@ -2,13 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use super::super::test_piece::{alignment_of, piece};
+use super::super::test_piece::{alignment_of, judged_piece, piece};
 use super::super::{ExportInput, Exporter, Format};
 use super::drawing::{Colour, Shape};
 use super::page::page;
 use super::theme;
 use crate::align::result::Alignment;
-use crate::evaluation::{TimeMap, evaluate};
+use crate::evaluation::{Discrepancy, Sounding, TimeMap, discrepancies, evaluate};
 use crate::score::{Division, MeterMap, Note, Score, TempoMap};
 
 fn decode(bytes: &[u8]) -> (u32, u32, Vec<u8>) {
@@ -44,6 +44,33 @@ fn a_picture_with_a_reference_shows_where_both_differ() {
     let legend_only = 1;
     assert_eq!(fills(&piece.input(), theme::PREDICTION_ONLY), 0);
     assert!(fills(&input, theme::PREDICTION_ONLY) > legend_only);
+}
+
+#[test]
+fn a_picture_without_a_reference_shows_what_was_played_differently() {
+    let (plain, judged) = (piece(), judged_piece());
+    assert_eq!(fills(&plain.input(), theme::REFERENCE_ONLY) + fills(&plain.input(), theme::PREDICTION_ONLY), 0);
+    let legend = 1;
+    assert_eq!(fills(&judged.input(), theme::REFERENCE_ONLY), 2 + legend, "two notes were not played");
+    assert_eq!(fills(&judged.input(), theme::PREDICTION_ONLY), 2 + legend, "two are not in the score");
+    let said = |shape: &Shape| matches!(shape, Shape::Text { text, .. } if text == "in the score, not played");
+    assert!(page(&judged.input()).shapes.iter().any(said) && !page(&plain.input()).shapes.iter().any(said));
+}
+
+#[test]
+fn an_end_that_was_heard_is_no_discrepancy() {
+    let mut piece = piece();
+    let reference = TimeMap::of_alignment(&piece.score, &piece.alignment);
+    for note in &mut piece.alignment.notes {
+        note.offset_s = note.onset_s + 0.5 * (note.offset_s - note.onset_s);
+    }
+    let seen = |stretch: &Discrepancy| stretch.sounding != Sounding::Both && stretch.end_s - stretch.start_s > 1e-9;
+    assert!(!discrepancies(&piece.score, &piece.alignment, &reference).iter().any(seen));
+    let late = TimeMap { performance_s: reference.performance_s.iter().map(|time| time + 0.05).collect(), ..reference };
+    let found = discrepancies(&piece.score, &piece.alignment, &late);
+    let ours: Vec<&Discrepancy> = found.iter().filter(|stretch| stretch.sounding == Sounding::PredictionOnly).collect();
+    assert_eq!(ours.len(), piece.score.notes.len());
+    assert!(ours.iter().all(|stretch| (stretch.end_s - stretch.start_s - 0.05).abs() < 1e-9));
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! Learning through the alignment, and judging by it.
 
-use candle_core::{Device, Tensor};
-use rayon::prelude::*;
+use candle_core::Tensor;
 use sha2::{Digest, Sha256};
 
 use super::super::extractor::SliceScores;
@@ -13,12 +12,12 @@ use super::stretch::{Stretch, StretchBatch, truth_of};
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
 use crate::base::random::Random;
-use crate::networks::ops::failed;
+use crate::networks::{Ear, EarSpec};
 
 /// Chords of a stretch.
 const CHORDS: usize = 32;
 /// Stretches that are judged at a time.
-const JUDGED_AT_ONCE: usize = 8;
+const JUDGED_AT_ONCE: usize = 4;
 /// The band lies up to this far beside the truth.
 const LONGEST_SHIFT_S: f64 = 0.1;
 /// Tells this generator from the others of an epoch.
@@ -35,19 +34,20 @@ impl Material for Vec<AlignedSound> {
         self.iter().for_each(|sound| sound.identify(hasher));
     }
 
-    fn epoch<'a>(&'a self, number: usize, params: &'a TrainParams) -> Box<dyn Epoch + 'a> {
+    fn epoch<'a>(&'a self, number: usize, spec: &'a EarSpec, params: &'a TrainParams) -> Box<dyn Epoch + 'a> {
         let mut random = Random::at(params.seed, &[STRETCHES, number as u64]);
         let mut plan = stretches(self, &mut |most| {
             (random.between(0.0, most as f64) as usize, random.between(-LONGEST_SHIFT_S, LONGEST_SHIFT_S))
         });
         random.shuffle(&mut plan);
-        Box::new(Stretches { sounds: self, params, plan })
+        Box::new(Stretches { sounds: self, spec, params, plan })
     }
 }
 
 /// The stretches of one epoch.
 struct Stretches<'a> {
     sounds: &'a [AlignedSound],
+    spec: &'a EarSpec,
     params: &'a TrainParams,
     plan: Vec<Stretch>,
 }
@@ -60,7 +60,7 @@ impl Epoch for Stretches<'_> {
     fn loss(&self, ctx: &JobContext, step: usize, parameters: &[Tensor]) -> candle_core::Result<Tensor> {
         let size = self.params.batch_size;
         let plan = &self.plan[step * size..((step + 1) * size).min(self.plan.len())];
-        StretchBatch::new(self.sounds, plan).loss(ctx, &parameters[0])
+        StretchBatch::new(self.sounds, plan).loss(ctx, self.spec, &parameters[0])
     }
 }
 
@@ -92,20 +92,11 @@ fn fixed_stretches(sounds: &[AlignedSound]) -> Result<Vec<Stretch>> {
     Ok(plan)
 }
 
-/// TimeErr and TimeDev of the stretches of some sounds that are placed with an ear of these parameters.
-pub(in crate::learning) fn stretch_scores(
-    ctx: &JobContext,
-    sounds: &[AlignedSound],
-    parameters: &[f32],
-    device: &Device,
-) -> Result<SliceScores> {
+/// TimeErr and TimeDev of the stretches of some sounds that are placed with an ear.
+pub(in crate::learning) fn stretch_scores(ctx: &JobContext, sounds: &[AlignedSound], ear: &Ear) -> Result<SliceScores> {
     let plan = fixed_stretches(sounds)?;
-    let parameters = Tensor::from_slice(parameters, parameters.len(), device).map_err(|e| failed(ctx, &e))?;
-    let errors = plan
-        .par_chunks(JUDGED_AT_ONCE)
-        .map(|plan| StretchBatch::new(sounds, plan).errors(&ctx.quiet(), &parameters))
-        .collect::<Result<Vec<_>>>()?
-        .concat();
+    let of_some = |plan: &[Stretch]| StretchBatch::new(sounds, plan).errors(&ctx.quiet(), ear);
+    let errors = plan.chunks(JUDGED_AT_ONCE).map(of_some).collect::<Result<Vec<_>>>()?.concat();
     let mean = |of: fn(&[f64; 2]) -> f64| 1e3 * errors.iter().map(of).sum::<f64>() / errors.len() as f64;
     Ok(SliceScores { time_err_ms: mean(|e| e[0]), time_dev_ms: mean(|e| e[1]), slices: errors.len() })
 }

@@ -10,7 +10,7 @@ use super::alignment::stretch_scores;
 use super::sounds::AlignedSound;
 use crate::base::error::Result;
 use crate::base::job::JobContext;
-use crate::networks::{Ear, Model, ear};
+use crate::networks::{Ear, EarSpec, Model};
 
 /// What an ear learns from.
 pub(in crate::learning) trait Material: Sync {
@@ -23,7 +23,7 @@ pub(in crate::learning) trait Material: Sync {
     fn identify(&self, hasher: &mut Sha256);
 
     /// The examples of an epoch, drawn from the seed and the epoch's number alone.
-    fn epoch<'a>(&'a self, number: usize, params: &'a TrainParams) -> Box<dyn Epoch + 'a>;
+    fn epoch<'a>(&'a self, number: usize, spec: &'a EarSpec, params: &'a TrainParams) -> Box<dyn Epoch + 'a>;
 }
 
 /// An ear, what it learns from, and the pieces that it is judged by.
@@ -48,7 +48,7 @@ impl<M: Material> Lesson for EarLesson<M> {
     }
 
     fn parts(&self) -> Vec<usize> {
-        vec![ear::parameter_count()]
+        vec![self.start.parameter_count()]
     }
 
     fn device(&self) -> &Device {
@@ -61,11 +61,12 @@ impl<M: Material> Lesson for EarLesson<M> {
     }
 
     fn epoch(&self, number: usize) -> Result<Box<dyn Epoch + '_>> {
-        Ok(self.training.epoch(number, &self.params))
+        Ok(self.training.epoch(number, &self.start.card.spec, &self.params))
     }
 
     fn validate(&self, ctx: &JobContext, parameters: &[f32]) -> Result<SliceScores> {
-        stretch_scores(ctx, &self.validation, parameters, self.device())
+        let ear = Ear::new(self.start.card.clone(), parameters.to_vec(), self.device())?;
+        stretch_scores(ctx, &self.validation, &ear)
     }
 
     fn model(&self, parameters: Vec<f32>) -> Result<Model> {

@@ -5,14 +5,18 @@
 //! way an ear is judged by the error of such stretches on other pieces.
 
 mod alignment;
+mod blocks;
 mod lesson;
+mod levels;
+mod note_loss;
+mod note_sounds;
 mod notes;
 mod sounds;
 mod stretch;
 
 pub(super) use alignment::stretch_scores;
 pub(super) use lesson::EarLesson;
-pub(super) use notes::load_note_sounds;
+pub(super) use note_sounds::load_note_sounds;
 pub(super) use sounds::load_aligned_sounds;
 
 #[cfg(test)]

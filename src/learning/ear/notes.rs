@@ -1,207 +1,137 @@
-//! Learning from the notes that were played: where each of them begins.
-
-use std::path::Path;
+//! Learning from the notes that were played: chunks of recordings, some keys of each.
 
 use candle_core::Tensor;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
 use super::super::augmentation::LevelChange;
-use super::super::data::{PieceFiles, load_all};
+use super::super::loss_op::loss_of;
 use super::super::params::TrainParams;
 use super::super::trainer::Epoch;
 use super::lesson::Material;
-use super::sounds::levels_of;
-use crate::audio;
-use crate::base::error::{Error, Result};
+use super::note_loss::{NoteLoss, Target, targets};
+use super::note_sounds::NoteSound;
 use crate::base::job::JobContext;
 use crate::base::random::Random;
-use crate::base::time::ANALYSIS_RATE;
-use crate::evaluation::{BeatClock, read_ground_truth};
-use crate::features::{LOWEST_SEMITONE, SEMITONE_BANDS, estimate_tuning};
-use crate::networks::ear::{CHANNELS, CONTEXT, Levels, NETWORK_HOP, logits};
-use crate::score::Score;
+use crate::networks::EarSpec;
+use crate::networks::ear::{PITCHES, Scene, hear};
 
-/// Frames of an example that are judged.
-const JUDGED: usize = 36;
-/// Frames of an example with what its first and last judged frame depend on.
-const FRAMES: usize = JUDGED + 2 * CONTEXT;
-/// Frames from an onset to where nothing is expected any more.
-const REACH: f64 = 1.5;
-/// Semitones to pitches that are easily taken for the one that is played.
-const CONFUSABLE: [isize; 12] = [12, -12, 19, -19, 24, -24, 7, -7, 1, -1, 2, -2];
-/// Examples that one thread draws at a time.
-const CHUNK: usize = 16;
+/// Frames of a chunk: 2.2 s.
+const FRAMES: usize = 192;
+/// Frames at either end of a chunk that are not judged: the network has not heard what is beyond.
+const EDGE: usize = 6;
+/// Keys of a chunk that are listened for: those that sound up to `SOUNDING`, those easily taken for them up to `CONFUSABLE`, then any.
+const KEYS: usize = 36;
+const SOUNDING: usize = 26;
+const CONFUSABLE: usize = 30;
+/// Semitones to keys that are easily taken for the one that is played.
+const CONFUSED: [isize; 12] = [12, -12, 19, -19, 24, 7, -7, 1, -1, 2, -2, 5];
+/// A note this many frames beside a chunk may still sound in it.
+const NEAR: f64 = 26.0;
 /// What the generators of an epoch are used for: no two draw the same numbers.
 const PLACES: u64 = 1;
 const SOUND: u64 = 2;
 
-/// A recording with the onsets of the notes that were played.
-#[derive(Debug, Clone)]
-pub(in crate::learning) struct NoteSound {
-    pub(super) levels: Levels,
-    /// For each band the frames at which its notes begin, in order.
-    pub(super) onsets: Vec<Vec<f64>>,
-}
-
 impl Material for Vec<NoteSound> {
     fn identify(&self, hasher: &mut Sha256) {
-        for sound in self {
-            sound.levels.identify(&mut |bytes| hasher.update(bytes));
-            for onsets in &sound.onsets {
-                hasher.update((onsets.len() as u64).to_le_bytes());
-                onsets.iter().for_each(|onset| hasher.update(onset.to_le_bytes()));
-            }
-        }
+        hasher.update((self.len() as u64).to_le_bytes());
+        self.iter().for_each(|sound| sound.identify(hasher));
     }
 
-    fn epoch<'a>(&'a self, number: usize, params: &'a TrainParams) -> Box<dyn Epoch + 'a> {
+    fn epoch<'a>(&'a self, number: usize, spec: &'a EarSpec, params: &'a TrainParams) -> Box<dyn Epoch + 'a> {
         let places = draw_places(self, &mut Random::at(params.seed, &[PLACES, number as u64]));
-        Box::new(Examples { sounds: self, params, places, number: number as u64 })
+        Box::new(Chunks { sounds: self, spec, params, places, number: number as u64 })
     }
 }
 
-/// The examples of one epoch.
-struct Examples<'a> {
-    sounds: &'a [NoteSound],
-    params: &'a TrainParams,
-    places: Vec<Place>,
-    number: u64,
-}
-
-impl Epoch for Examples<'_> {
-    fn steps(&self) -> usize {
-        self.places.len().div_ceil(self.params.batch_size)
-    }
-
-    fn loss(&self, ctx: &JobContext, step: usize, parameters: &[Tensor]) -> candle_core::Result<Tensor> {
-        let params = self.params;
-        let places = &self.places[step * params.batch_size..((step + 1) * params.batch_size).min(self.places.len())];
-        let mut inputs = vec![0.0; places.len() * FRAMES * CHANNELS];
-        let mut targets = vec![0.0; places.len() * JUDGED];
-        places
-            .par_chunks(CHUNK)
-            .zip(inputs.par_chunks_mut(CHUNK * FRAMES * CHANNELS))
-            .zip(targets.par_chunks_mut(CHUNK * JUDGED))
-            .enumerate()
-            .for_each(|(chunk, ((places, inputs), targets))| {
-                let mut random = Random::at(params.seed, &[SOUND, self.number, step as u64, chunk as u64]);
-                let outs = inputs.chunks_exact_mut(FRAMES * CHANNELS).zip(targets.chunks_exact_mut(JUDGED));
-                for (&place, (inputs, targets)) in places.iter().zip(outs) {
-                    let change = if params.augmented { LevelChange::draw(&mut random) } else { LevelChange::none() };
-                    fill(self.sounds, place, &change, &mut random, inputs, targets);
-                }
-            });
-        let inputs = Tensor::from_vec(inputs, (places.len(), FRAMES, CHANNELS), parameters[0].device())?;
-        let targets = Tensor::from_vec(targets, (places.len(), JUDGED), parameters[0].device())?;
-        cross_entropy(&logits(ctx, &inputs, &parameters[0])?, &targets)
-    }
-}
-
-/// The mean cross entropy of logits and targets from 0 to 1.
-fn cross_entropy(logits: &Tensor, targets: &Tensor) -> candle_core::Result<Tensor> {
-    // ln(1 + exp(x)) without overflow.
-    let softplus = (logits.relu()? + (logits.abs()?.neg()?.exp()? + 1.0)?.log()?)?;
-    (softplus - (logits * targets)?)?.mean_all()
-}
-
-/// Reads recordings with the notes that were played.
-///
-/// Labels are the notes of a `performance.mid` beside the recording, in the recording's own time, as a reproducing
-/// piano writes it; where there is none, the notes of the score at the times of the true alignment.
-pub(in crate::learning) fn load_note_sounds(ctx: &JobContext, files: &[PieceFiles]) -> Result<Vec<NoteSound>> {
-    load_all(ctx, files, load_sound)
-}
-
-fn load_sound(ctx: &JobContext, piece: &PieceFiles) -> Result<NoteSound> {
-    let clip = audio::decode(ctx, &piece.audio)?.clip;
-    clip.check_usable(&piece.name)?;
-    let levels = levels_of(ctx, &clip, estimate_tuning(ctx, &clip)?)?;
-    let mut onsets = vec![Vec::new(); SEMITONE_BANDS];
-    for (pitch, second) in played_notes(piece)? {
-        let frame = second * f64::from(ANALYSIS_RATE) / NETWORK_HOP as f64;
-        if let Some(band) = usize::from(pitch).checked_sub(LOWEST_SEMITONE).filter(|&band| band < SEMITONE_BANDS)
-            && (0.0..levels.frames() as f64).contains(&frame)
-        {
-            onsets[band].push(frame);
-        }
-    }
-    onsets.iter_mut().for_each(|frames| frames.sort_by(f64::total_cmp));
-    if onsets.iter().all(Vec::is_empty) {
-        return Err(Error::unsuitable(piece.name.clone(), "none of its notes is in the recording", "check its labels"));
-    }
-    Ok(NoteSound { levels, onsets })
-}
-
-fn played_notes(piece: &PieceFiles) -> Result<Vec<(u8, f64)>> {
-    let performance = piece.audio.parent().unwrap_or(Path::new("")).join("performance.mid");
-    if performance.is_file() {
-        return Ok(Score::read(&performance)?.notes.iter().map(|note| (note.pitch, note.onset_s)).collect());
-    }
-    let score = Score::read(&piece.score)?;
-    let truth = read_ground_truth(&piece.truth, Some(&BeatClock::of_score(&score)))?;
-    let warp = crate::warping::Warp::new(truth.score_s, truth.performance_s)?;
-    Ok(score.notes.iter().map(|note| (note.pitch, warp.at(note.onset_s))).collect())
-}
-
-/// A pitch over [`FRAMES`] frames from `first` on.
+/// [`FRAMES`] frames of a sound from `first` on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Place {
-    pub sound: usize,
-    pub band: usize,
-    pub first: isize,
+    sound: usize,
+    first: isize,
 }
 
-/// Examples round every onset: the note itself, two pitches easily taken for it, and any pitch.
+/// Chunks that cover what is known of every sound, each time cut elsewhere, in a random order.
 fn draw_places(sounds: &[NoteSound], random: &mut Random) -> Vec<Place> {
+    const JUDGED: usize = FRAMES - 2 * EDGE;
     let mut places = Vec::new();
     for (sound, labelled) in sounds.iter().enumerate() {
-        for (band, frames) in labelled.onsets.iter().enumerate() {
-            for onset in frames {
-                let mut add = |band: isize, random: &mut Random| {
-                    let first = *onset as isize - CONTEXT as isize - random.between(0.0, JUDGED as f64) as isize;
-                    if let Some(band) = usize::try_from(band).ok().filter(|&band| band < SEMITONE_BANDS) {
-                        places.push(Place { sound, band, first });
-                    }
-                };
-                add(band as isize, random);
-                for _ in 0..2 {
-                    let away = CONFUSABLE[random.between(0.0, CONFUSABLE.len() as f64) as usize];
-                    add(band as isize + away, random);
-                }
-                add(random.between(0.0, 88.0) as isize, random);
-            }
-        }
+        let start = labelled.known.start as isize - EDGE as isize - random.between(0.0, JUDGED as f64) as isize;
+        let end = labelled.known.end as isize;
+        places.extend((start..end).step_by(JUDGED).map(|first| Place { sound, first }));
     }
     random.shuffle(&mut places);
     places
 }
 
-/// Writes an example's inputs and what the network should say of its judged frames, 0 to 1.
-fn fill(
-    sounds: &[NoteSound],
-    place: Place,
-    change: &LevelChange,
-    random: &mut Random,
-    inputs: &mut [f32],
-    targets: &mut [f32],
-) {
-    let sound = &sounds[place.sound];
-    let random = std::cell::RefCell::new(random);
-    sound.levels.changed_inputs(
-        place.band,
-        place.first,
-        inputs,
-        |level, _, _, band| change.level(level, band, &mut random.borrow_mut()),
-        |attack| change.attack(attack, &mut random.borrow_mut()),
-    );
-    debug_assert_eq!(inputs.len(), FRAMES * CHANNELS);
-    let onsets = &sound.onsets[place.band];
-    for (index, target) in targets.iter_mut().enumerate() {
-        let frame = (place.first + (CONTEXT + index) as isize) as f64;
-        let next = onsets.partition_point(|&onset| onset < frame);
-        let near = [next.checked_sub(1).map(|i| onsets[i]), onsets.get(next).copied()];
-        let away = near.into_iter().flatten().map(|onset| (onset - frame).abs()).fold(f64::INFINITY, f64::min);
-        *target = (1.0 - away / REACH).max(0.0) as f32;
+/// The chunks of one epoch.
+struct Chunks<'a> {
+    sounds: &'a [NoteSound],
+    spec: &'a EarSpec,
+    params: &'a TrainParams,
+    places: Vec<Place>,
+    number: u64,
+}
+
+impl Epoch for Chunks<'_> {
+    fn steps(&self) -> usize {
+        self.places.len().div_ceil(self.params.batch_size)
     }
+
+    fn loss(&self, ctx: &JobContext, step: usize, parameters: &[Tensor]) -> candle_core::Result<Tensor> {
+        let size = self.params.batch_size;
+        let places = &self.places[step * size..((step + 1) * size).min(self.places.len())];
+        let draw = |(index, &place): (usize, &Place)| {
+            let mut random = Random::at(self.params.seed, &[SOUND, self.number, step as u64, index as u64]);
+            let (mut scene, targets) = chunk(&self.sounds[place.sound], place.first, &mut random);
+            if self.params.augmented {
+                LevelChange::draw(&mut random).apply(&mut scene.rows, &mut random);
+            }
+            (scene, targets)
+        };
+        let drawn: Vec<(Scene, Vec<Target>)> = places.par_iter().enumerate().map(draw).collect();
+        let (scenes, targets): (Vec<Scene>, Vec<Vec<Target>>) = drawn.into_iter().unzip();
+        let answers = hear(ctx, self.spec, &parameters[0], &scenes)?;
+        loss_of(&answers, NoteLoss { targets: targets.concat() })
+    }
+}
+
+/// What is heard in a chunk, and what is right of it.
+fn chunk(sound: &NoteSound, first: isize, random: &mut Random) -> (Scene, Vec<Target>) {
+    let asked = choose_keys(sound, first, random);
+    let is_judged = |index: usize| {
+        let frame = first + index as isize;
+        let is_known = usize::try_from(frame).is_ok_and(|frame| sound.known.contains(&frame));
+        is_known && (EDGE..FRAMES - EDGE).contains(&index)
+    };
+    let ends_known = sound.keys.iter().flatten().all(|note| note.end.is_some());
+    let of_key = |&key: &usize| targets(&sound.keys[key], first, FRAMES, ends_known, is_judged);
+    let targets = asked.iter().flat_map(of_key).collect();
+    (Scene { rows: sound.levels.rows(first..first + FRAMES as isize), asked }, targets)
+}
+
+/// The keys that are listened for in a chunk: what sounds, what is easily taken for it, and others.
+fn choose_keys(sound: &NoteSound, first: isize, random: &mut Random) -> Vec<usize> {
+    let (from, until) = (first as f64 - NEAR, (first + FRAMES as isize) as f64 + NEAR);
+    let sounds = |&key: &usize| {
+        let is_near = |onset: f64, end: f64| onset < until && end > from;
+        sound.keys[key].iter().any(|note| is_near(note.onset, note.end.unwrap_or(note.onset)))
+    };
+    let mut keys: Vec<usize> = (0..PITCHES).filter(sounds).collect();
+    random.shuffle(&mut keys);
+    keys.truncate(SOUNDING);
+    let sounding = keys.len();
+    for _ in 0..if sounding > 0 { 40 } else { 0 } {
+        let mut pick = |count: usize| (random.unit() * count as f64) as usize;
+        let (key, away) = (keys[pick(sounding)], CONFUSED[pick(CONFUSED.len())]);
+        let confused = key.checked_add_signed(away).filter(|&key| key < PITCHES);
+        if let Some(key) = confused.filter(|key| keys.len() < CONFUSABLE && !keys.contains(key)) {
+            keys.push(key);
+        }
+    }
+    let mut others: Vec<usize> = (0..PITCHES).filter(|key| !keys.contains(key)).collect();
+    random.shuffle(&mut others);
+    keys.extend(others);
+    keys.truncate(KEYS);
+    keys
 }

@@ -3,13 +3,13 @@
 use sha2::{Digest, Sha256};
 
 use super::super::data::{PieceFiles, load_all};
+use super::levels::Levels;
 use crate::align::onsets::{Chord, Evidence, chords};
 use crate::audio::{self, AudioClip};
 use crate::base::error::Result;
 use crate::base::job::JobContext;
 use crate::evaluation::{BeatClock, GroundTruth, read_ground_truth};
-use crate::features::{SemitoneAnalyzer, SemitoneParams, attacks, estimate_tuning};
-use crate::networks::ear::{Levels, NETWORK_HOP};
+use crate::features::estimate_tuning;
 use crate::score::Score;
 use crate::warping::Warp;
 
@@ -31,8 +31,6 @@ pub(in crate::learning) struct AlignedSound {
 
 /// The true warp is smoothed over this time to get the tempo that a rough start would know.
 const TEMPO_SPAN_S: f64 = 1.0;
-/// Frames that are analysed at a time.
-const CHUNK: usize = 4096;
 
 impl AlignedSound {
     /// Listens to a recording of a score.
@@ -44,7 +42,7 @@ impl AlignedSound {
         chords.retain(|chord| (first..=last).contains(&chord.onset_s));
         Ok(Self {
             evidence: Evidence::of(ctx, clip, tuning, None)?,
-            levels: levels_of(ctx, clip, tuning)?,
+            levels: Levels::of(ctx, clip, tuning)?,
             chords,
             truth,
             tempo: warp.smoothed(TEMPO_SPAN_S),
@@ -54,7 +52,7 @@ impl AlignedSound {
 
     /// Adds to a hash what tells this sound from others.
     pub fn identify(&self, hasher: &mut Sha256) {
-        self.levels.identify(&mut |bytes| hasher.update(bytes));
+        self.levels.identify(hasher);
         for times in [&self.truth.score_s, &self.truth.performance_s] {
             times.iter().for_each(|time| hasher.update(time.to_le_bytes()));
         }
@@ -71,17 +69,4 @@ pub(in crate::learning) fn load_aligned_sounds(ctx: &JobContext, files: &[PieceF
         let truth = read_ground_truth(&piece.truth, Some(&BeatClock::of_score(&score)))?;
         AlignedSound::new(ctx, &clip, &score, truth)
     })
-}
-
-/// The levels of a whole recording.
-pub(super) fn levels_of(ctx: &JobContext, clip: &AudioClip, tuning_semitones: f64) -> Result<Levels> {
-    let params = SemitoneParams { hop: NETWORK_HOP, tuning_semitones };
-    let analyzer = SemitoneAnalyzer::new(ctx, clip, &params)?;
-    let mut levels = Levels::default();
-    for first in (0..analyzer.frames()).step_by(CHUNK) {
-        let spectra = analyzer.spectra(ctx, first..first + CHUNK)?;
-        (0..spectra.frames()).for_each(|index| levels.push(&spectra, index));
-    }
-    levels.set_attacks(&attacks(ctx, clip, NETWORK_HOP / 2)?);
-    Ok(levels)
 }

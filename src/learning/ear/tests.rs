@@ -4,8 +4,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use candle_core::{Device, Tensor, Var};
 use sha2::Sha256;
 
-use super::notes::NoteSound;
-use super::sounds::{AlignedSound, levels_of};
+use super::levels::{FRAMES_PER_S, Levels};
+use super::note_sounds::{NoteSound, PlayedNote, notes_of_performance, notes_of_score};
+use super::sounds::AlignedSound;
 use super::stretch::{Stretch, StretchBatch};
 use super::*;
 use crate::audio::AudioClip;
@@ -14,12 +15,11 @@ use crate::base::job::JobContext;
 use crate::base::random::Random;
 use crate::base::time::ANALYSIS_RATE;
 use crate::evaluation::GroundTruth;
-use crate::features::{LOWEST_SEMITONE, SEMITONE_BANDS};
 use crate::learning::extractor::SliceScores;
 use crate::learning::trainer::{CheckpointPlace, Epoch, Lesson, TrainEvent, Trained, train};
 use crate::learning::{AdamParams, Control, EarMethod, TrainParams, TrainingMethod};
-use crate::networks::ear::{CHANNELS, CONTEXT, NETWORK_HOP};
-use crate::networks::{Ear, EarSpec, Model, ModelCard, open_ear};
+use crate::networks::ear::Scene;
+use crate::networks::{Ear, EarSpec, Model, ModelCard};
 use crate::score::{Score, SynthParams, plain_score, synthesise_mapped};
 
 /// 70 chords of one or two notes.
@@ -52,8 +52,10 @@ fn sound(late_s: f64) -> AlignedSound {
     AlignedSound::new(&JobContext::new(), &play(&score), &score, truth).unwrap()
 }
 
-fn shipped() -> Ear {
-    open_ear("onsets", &Device::Cpu).unwrap()
+const SMALL: EarSpec = EarSpec { hop: 256, channels: 8, hidden: 5, summary: 3, head: 6 };
+
+fn untrained(seed: u64) -> Ear {
+    Ear::untrained(ModelCard::new("ear", SMALL), seed, &Device::Cpu).unwrap()
 }
 
 fn params(epochs: usize, learning_rate: f64) -> TrainParams {
@@ -78,8 +80,8 @@ fn the_gradient_of_the_whole_chain_from_weights_to_time_error_is_that_of_finite_
     let (ctx, sounds) = (JobContext::new(), [sound(0.004)]);
     let stretches = [(3..27, 0.02), (40..64, -0.03)];
     let plan = stretches.map(|(chords, shift_s)| Stretch { sound: 0, chords, shift_s });
-    let loss = |parameters: &Tensor| StretchBatch::new(&sounds, &plan).loss(&ctx, parameters).unwrap();
-    let base: Vec<f64> = shipped().parameters().unwrap().into_iter().map(f64::from).collect();
+    let loss = |parameters: &Tensor| StretchBatch::new(&sounds, &plan).loss(&ctx, &SMALL, parameters).unwrap();
+    let base: Vec<f64> = untrained(1).parameters().unwrap().into_iter().map(f64::from).collect();
     let parameters = Var::from_slice(&base, base.len(), &Device::Cpu).unwrap();
     let value = loss(parameters.as_tensor());
     let gradient: Vec<f64> = value.backward().unwrap().get(&parameters).unwrap().to_vec1().unwrap();
@@ -103,14 +105,14 @@ fn the_gradient_of_the_whole_chain_from_weights_to_time_error_is_that_of_finite_
 }
 
 #[test]
-fn learning_through_the_alignment_lowers_the_error_and_keeps_the_best() {
-    let gentle = params(25, 3e-3);
-    let trained = run(&lesson(shipped(), 0.008, gentle), &gentle);
+fn learning_through_the_alignment_never_ends_worse_than_it_began() {
+    let gentle = params(4, 3e-3);
+    let trained = run(&lesson(untrained(1), 0.008, gentle), &gentle);
     let errors: Vec<f64> = trained.history.iter().map(|record| record.time_err_ms).collect();
-    assert!(errors.len() == 26 && errors[trained.best_epoch] < 0.8 * errors[0], "{errors:?}");
+    assert!(errors.len() == 5 && errors[trained.best_epoch] < errors[0], "{errors:?}");
     // Steps far too long make it worse: then the ear stays as it was.
     let wild = params(1, 5.0);
-    let learned = Ear::new(shipped().card, weights(&trained), &Device::Cpu).unwrap();
+    let learned = Ear::new(untrained(1).card, weights(&trained), &Device::Cpu).unwrap();
     let kept = run(&lesson(learned, 0.008, wild), &wild);
     assert!(kept.best_epoch == 0 && weights(&kept) == weights(&trained), "{:?}", kept.history);
 }
@@ -118,7 +120,7 @@ fn learning_through_the_alignment_lowers_the_error_and_keeps_the_best() {
 #[test]
 fn any_number_of_threads_gives_the_same_bits_and_so_does_a_resumed_training() {
     let params = params(2, 1e-3);
-    let lesson = lesson(shipped(), 0.004, params);
+    let lesson = lesson(untrained(1), 0.004, params);
     let on = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| weights(&run(&lesson, &params)))
@@ -151,7 +153,7 @@ fn any_number_of_threads_gives_the_same_bits_and_so_does_a_resumed_training() {
 fn pieces_too_short_to_learn_from_are_refused() {
     let mut short = sound(0.0);
     short.chords.truncate(10);
-    let found = EarLesson::new(shipped(), vec![short], vec![sound(0.0)], params(1, 1e-3));
+    let found = EarLesson::new(untrained(1), vec![short], vec![sound(0.0)], params(1, 1e-3));
     assert!(found.map(drop).unwrap_err().to_string().contains("longer pieces"));
 }
 
@@ -179,12 +181,14 @@ fn tones() -> (AudioClip, Vec<(u8, f64)>) {
 
 fn note_sound() -> NoteSound {
     let (clip, notes) = tones();
-    let levels = levels_of(&JobContext::new(), &clip, 0.0).unwrap();
-    let mut onsets = vec![Vec::new(); SEMITONE_BANDS];
-    for (pitch, second) in notes {
-        onsets[usize::from(pitch) - LOWEST_SEMITONE].push(second * f64::from(ANALYSIS_RATE) / NETWORK_HOP as f64);
-    }
-    NoteSound { levels, onsets }
+    let levels = Levels::of(&JobContext::new(), &clip, 0.0).unwrap();
+    let played = |&(pitch, onset_s): &(u8, f64)| {
+        let (onset, end) = (onset_s * FRAMES_PER_S, Some((onset_s + 0.3) * FRAMES_PER_S));
+        (pitch, PlayedNote { onset, end, is_exact: true })
+    };
+    let notes: Vec<_> = notes.iter().map(played).collect();
+    let everything = 0.0..levels.frames() as f64;
+    NoteSound::new(levels, &notes, everything)
 }
 
 /// Judges every epoch better than the one before, so that the last one is kept.
@@ -228,45 +232,67 @@ impl Lesson for LastIsBest {
 fn a_short_training_from_notes_hears_the_right_pitch_at_the_right_time() -> Result<()> {
     let sound = note_sound();
     let suitable = TrainParams::of(TrainingMethod::Ear(EarMethod::Notes));
-    let optimiser = AdamParams { learning_rate: 5e-3, ..suitable.optimiser };
-    let params = TrainParams { epochs: 40, patience: 40, augmented: false, optimiser, ..suitable };
-    let card = ModelCard::new("ear", EarSpec::default());
-    let start = Ear::untrained(card.clone(), 1, &Device::Cpu)?;
-    let train = || {
+    let optimiser = AdamParams { learning_rate: 1e-2, ..suitable.optimiser };
+    let start = untrained(1);
+    // The sound has four or five chunks: a step for each.
+    let train = |epochs: usize| {
+        let params = TrainParams { batch_size: 1, epochs, patience: epochs, augmented: false, optimiser, ..suitable };
         let lesson = EarLesson::new(start.clone(), vec![sound.clone()], vec![self::sound(0.0)], params)?;
         Ok::<_, Error>(weights(&run(&LastIsBest { lesson, judged: AtomicU32::new(0) }, &params)))
     };
-    let trained = train()?;
-    assert!(trained == train()?, "the same seed gives the same ear");
-    let ear = Ear::new(card, trained, &Device::Cpu)?;
-    let mut right = 0;
-    for band in [39, 46] {
-        let mut inputs = vec![0.0; sound.levels.frames() * CHANNELS];
-        sound.levels.inputs(band, 0, &mut inputs);
-        let logits = ear.logits(&JobContext::new(), 1, inputs)?;
-        for onset in &sound.onsets[band] {
-            let frame = (onset.round() as usize).saturating_sub(CONTEXT);
-            let near = logits[frame.saturating_sub(8)..(frame + 9).min(logits.len())].iter().copied();
-            let best = near.fold(f32::MIN, f32::max);
-            right += usize::from(logits[frame.saturating_sub(1)..frame + 2].contains(&best) && best > 0.0);
+    assert!(train(2)? == train(2)?, "the same seed gives the same ear");
+    let trained = train(100)?;
+    let ear = Ear::new(start.card.clone(), trained, &Device::Cpu)?;
+    let frames = sound.levels.frames();
+    let scene = Scene { rows: sound.levels.rows(0..frames as isize), asked: vec![39, 46] };
+    let answers = ear.answers(&JobContext::new(), &[scene])?;
+    let (mut right, mut sounding, mut away) = (0, 0, Vec::new());
+    for (key, answers) in [39, 46].into_iter().zip(answers.chunks_exact(frames * 5)) {
+        let answers: &[[f32; 5]] = answers.as_chunks().0;
+        for note in &sound.keys[key] {
+            let frame = note.onset.round() as usize;
+            let near = frame.saturating_sub(8)..(frame + 9).min(frames);
+            let best = near.max_by(|&a, &b| answers[a][0].total_cmp(&answers[b][0])).unwrap();
+            if best.abs_diff(frame) <= 1 && answers[best][0] > -2.0 {
+                right += 1;
+                away.push((best as f64 + f64::from(answers[best][3]) - note.onset).abs());
+            }
+            sounding += usize::from((answers[frame + 8][1] > 0.0) && (answers[(frame + 30).min(frames - 1)][1] < 0.0));
         }
     }
-    assert!(right >= 36, "{right} of 40 onsets");
+    // Half a minute of learning from one sound is enough for most, not for all.
+    assert!(right >= 20, "{right} of 40 onsets");
+    assert!(sounding >= 36, "{sounding} of 40 are heard to sound and to have ended");
+    let mean = away.iter().sum::<f64>() / away.len() as f64;
+    assert!(mean < 0.25, "onsets are {mean} frames off");
     Ok(())
 }
 
 #[test]
-fn inputs_are_the_levels_of_partials_and_neighbours() {
-    let sound = note_sound();
-    let mut inputs = vec![0.0; 3 * CHANNELS];
-    sound.levels.inputs(39, -1, &mut inputs);
-    assert!(inputs[..18].iter().all(|&value| value == 0.0), "before the recording there is silence");
-    let row = &inputs[2 * CHANNELS..];
-    for (channel, band) in [(0, 39), (1, 51), (2, 58), (6, 27), (7, 38), (8, 40)] {
-        assert_eq!(row[channel], 0.3 * sound.levels.level(1, 0, band));
-        assert_eq!(row[9 + channel], 0.3 * sound.levels.level(1, 1, band));
+fn the_pedal_holds_notes_until_it_is_lifted_or_the_key_is_struck_again() {
+    use crate::score::PedalChange;
+    let mut performance = plain_score(&[(0.0, 0.5, 60), (1.0, 0.2, 64), (2.0, 0.5, 60), (4.0, 0.5, 67)]);
+    let tick = |second: f64| performance.tempo.seconds_to_tick(second).round() as u64;
+    let changes = [(0.3, 127), (3.0, 0)];
+    let pedal = changes.map(|(second, value)| PedalChange { tick: tick(second), channel: 0, value });
+    performance.pedal = pedal.to_vec();
+    let ends: Vec<f64> =
+        notes_of_performance(&performance).iter().map(|(_, note)| note.end.unwrap() / FRAMES_PER_S).collect();
+    for (end, expected) in ends.iter().zip([2.0, 3.0, 3.0, 4.5]) {
+        assert!((end - expected).abs() < 5e-3, "{ends:?}");
     }
-    assert_eq!(sound.levels.level(1, 0, 96), 0.0);
+}
+
+#[test]
+fn notes_of_a_score_are_known_as_far_as_its_truth_reaches_and_exact_where_it_has_a_row() {
+    let score = plain_score(&[(0.0, 0.5, 60), (1.0, 0.5, 62), (1.5, 0.5, 64), (2.0, 0.5, 65), (3.0, 0.5, 67)]);
+    let truth = GroundTruth { score_s: vec![1.0, 2.0], performance_s: vec![3.0, 5.0] };
+    let (notes, known) = notes_of_score(&score, &truth).unwrap();
+    let found: Vec<(u8, f64, bool)> =
+        notes.iter().map(|(pitch, note)| (*pitch, note.onset / FRAMES_PER_S, note.is_exact)).collect();
+    assert_eq!(found.iter().map(|note| (note.0, note.2)).collect::<Vec<_>>(), [(62, true), (64, false), (65, true)]);
+    assert!((found[1].1 - 4.0).abs() < 1e-9 && notes.iter().all(|(_, note)| note.end.is_none()));
+    assert!((known.start / FRAMES_PER_S - 3.0).abs() < 1e-9 && (known.end / FRAMES_PER_S - 5.0).abs() < 1e-9);
 }
 
 #[test]
@@ -275,8 +301,8 @@ fn an_ear_learns_the_same_on_the_gpu_from_notes_and_through_the_alignment() {
     let Some(gpu) = crate::devices::devices_for_tests::gpu_context() else { return };
     let through = params(5, 1e-3);
     let notes = TrainParams { epochs: 5, patience: 5, ..TrainParams::of(TrainingMethod::Ear(EarMethod::Notes)) };
-    let from_notes = EarLesson::new(shipped(), vec![note_sound()], vec![sound(0.004)], notes).unwrap();
-    let through_alignment = lesson(shipped(), 0.008, through);
+    let from_notes = EarLesson::new(untrained(1), vec![note_sound()], vec![sound(0.004)], notes).unwrap();
+    let through_alignment = lesson(untrained(1), 0.008, through);
     for (lesson, params) in [(&through_alignment as &dyn Lesson, &through), (&from_notes, &notes)] {
         let curve = |ctx: &JobContext| {
             let trained = train(ctx, lesson, params, None, &Control::default(), &|_| {}).unwrap();

@@ -47,7 +47,7 @@ pub fn backward<F: Real>(
         }
     }
     let [mut forward_gradient, mut reverse_gradient] =
-        normalise::split_gradient(&trace.states, output_gradient, shape.hidden);
+        normalise::split_gradient(&trace.states, output_gradient, shape.hidden, gru.output);
     let Trace { states: [forward_states, reverse_states], gates: [mut forward_gates, mut reverse_gates] } = trace;
     let (forward, reverse) = rayon::join(
         || {

@@ -5,10 +5,10 @@
 
 use candle_core::{D, Result, Tensor};
 
-use super::GruShape;
+use super::{GruShape, Output};
 
 /// See [`encode_tensor`](super::op::encode_tensor).
-pub(super) fn encode(shape: GruShape, input: &Tensor, parameters: &Tensor) -> Result<Tensor> {
+pub(super) fn encode(shape: GruShape, wanted: Output, input: &Tensor, parameters: &Tensor) -> Result<Tensor> {
     let tensors = shape
         .tensors()
         .into_iter()
@@ -19,6 +19,9 @@ pub(super) fn encode(shape: GruShape, input: &Tensor, parameters: &Tensor) -> Re
     let mut reverse = run_direction(shape, input, &tensors[4..], &mut (0..frames).rev())?;
     reverse.reverse();
     let output = Tensor::cat(&[Tensor::stack(&forward, 1)?, Tensor::stack(&reverse, 1)?], 2)?;
+    if wanted == Output::States {
+        return Ok(output);
+    }
     let length = output.sqr()?.sum_keepdim(D::Minus1)?.sqrt()?.maximum(1e-12)?;
     output.broadcast_div(&length)
 }

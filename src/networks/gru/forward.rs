@@ -5,10 +5,9 @@ use rayon::prelude::*;
 use super::{Batch, Direction, GruRef, SEQUENCES_PER_TASK, Weights, check_batch, normalise};
 use crate::base::error::Result;
 use crate::base::job::JobContext;
-use crate::base::matrix::{MatrixRef, multiply};
 use crate::base::number::Real;
 use crate::base::simd::vectorised;
-use crate::networks::panels::Panels;
+use crate::networks::panels::{Panels, add_product};
 
 /// What the backward pass needs to know of a forward pass. The first of each pair is [`Direction::Forward`].
 #[derive(Debug)]
@@ -25,7 +24,7 @@ pub fn encode<F: Real>(ctx: &JobContext, gru: GruRef<'_, F>, batch: &Batch<'_, F
     let [forward, reverse] = Direction::BOTH.map(|direction| gru.weights(direction));
     let (forward, reverse) =
         rayon::join(|| run_direction(ctx, &forward, batch, None), || run_direction(ctx, &reverse, batch, None));
-    Ok(normalise::join(&[forward?, reverse?], gru.shape.hidden))
+    Ok(normalise::join(&[forward?, reverse?], gru.shape.hidden, gru.output))
 }
 
 /// Like [`encode`], and keeps what [`backward`](super::backward()) needs.
@@ -43,7 +42,47 @@ pub fn encode_recording<F: Real>(
         || run_direction(ctx, &reverse, batch, Some(gates_reverse)),
     );
     let states = [forward?, reverse?];
-    Ok((normalise::join(&states, gru.shape.hidden), Trace { states, gates }))
+    Ok((normalise::join(&states, gru.shape.hidden, gru.output), Trace { states, gates }))
+}
+
+/// A network whose weights are packed for many batches, each of which is worked out on the thread that asks.
+pub(in crate::networks) struct PackedGru<'a>([Packed<'a, f32>; 2]);
+
+impl<'a> PackedGru<'a> {
+    /// Packs the weights.
+    pub fn new(gru: GruRef<'a, f32>) -> Self {
+        Self(Direction::BOTH.map(|direction| Packed::new(gru.weights(direction))))
+    }
+
+    /// The states of a few sequences of `frames` frames in either direction, first forward, then reverse.
+    pub fn states(&self, ctx: &JobContext, frames: usize, input: &[f32]) -> Result<[Vec<f32>; 2]> {
+        let [forward, reverse] = &self.0;
+        let run = |packed: &Packed<'_, f32>| {
+            let shape = packed.weights.shape;
+            let mut states = vec![0.0; input.len() / shape.input * shape.hidden];
+            run_sequences(ctx, packed, frames, input, &mut states, None)?;
+            Ok(states)
+        };
+        Ok([run(forward)?, run(reverse)?])
+    }
+}
+
+/// One direction with its matrices packed.
+struct Packed<'a, F> {
+    weights: Weights<'a, F>,
+    input: Panels<F>,
+    recurrent: Panels<F>,
+}
+
+impl<'a, F: Real> Packed<'a, F> {
+    fn new(weights: Weights<'a, F>) -> Self {
+        let (dim, hidden) = (weights.shape.input, weights.shape.hidden);
+        Self {
+            input: Panels::pack(dim, 3 * hidden, |row, column| weights.input[column * dim + row]),
+            recurrent: Panels::pack(hidden, 3 * hidden, |row, column| weights.recurrent[column * hidden + row]),
+            weights,
+        }
+    }
 }
 
 /// The states of one direction; stores the gates in `gates` if asked.
@@ -59,16 +98,15 @@ fn run_direction<F: Real>(
     if batch.frames == 0 || hidden == 0 || sequence_length == 0 {
         return Ok(states);
     }
-    let panels = Panels::pack(hidden, 3 * hidden, |row, column| weights.recurrent[column * hidden + row]);
+    let packed = Packed::new(*weights);
     let inputs = batch.values.par_chunks(SEQUENCES_PER_TASK * sequence_length);
     let outputs = states.par_chunks_mut(SEQUENCES_PER_TASK * batch.frames * hidden);
     let work = inputs.zip(outputs);
     match gates {
         Some(gates) => work.zip(gates.par_chunks_mut(SEQUENCES_PER_TASK * batch.frames * 4 * hidden)).try_for_each(
-            |((input, states), gates)| run_sequences(ctx, weights, &panels, batch.frames, input, states, Some(gates)),
+            |((input, states), gates)| run_sequences(ctx, &packed, batch.frames, input, states, Some(gates)),
         )?,
-        None => work
-            .try_for_each(|(input, states)| run_sequences(ctx, weights, &panels, batch.frames, input, states, None))?,
+        None => work.try_for_each(|(input, states)| run_sequences(ctx, &packed, batch.frames, input, states, None))?,
     }
     Ok(states)
 }
@@ -79,16 +117,15 @@ const FRAMES_PER_BLOCK: usize = 128;
 /// One direction of a few sequences.
 fn run_sequences<F: Real>(
     ctx: &JobContext,
-    weights: &Weights<'_, F>,
-    panels: &Panels<F>,
+    packed: &Packed<'_, F>,
     frames: usize,
     input: &[F],
     states: &mut [F],
     mut gates: Option<&mut [F]>,
 ) -> Result<()> {
+    let weights = &packed.weights;
     let (dim, hidden) = (weights.shape.input, weights.shape.hidden);
     let sequences = input.len() / (frames * dim);
-    let projection_weights = MatrixRef::new(weights.input, 3 * hidden, dim, dim).transposed();
     let mut projected = vec![F::ZERO; sequences * FRAMES_PER_BLOCK.min(frames) * 3 * hidden];
     let mut state = vec![F::ZERO; sequences * hidden];
     let mut scratch = vec![F::ZERO; sequences * 3 * hidden];
@@ -105,11 +142,10 @@ fn run_sequences<F: Real>(
         }
         for (input, projected) in input.chunks_exact(frames * dim).zip(projected.chunks_exact_mut(length * 3 * hidden))
         {
-            let input = MatrixRef::new(&input[first_frame * dim..], length, dim, dim);
-            multiply(F::ONE, input, projection_weights, F::ONE, projected, 3 * hidden);
+            add_product(&packed.input, length, &input[first_frame * dim..], dim, projected);
         }
         run_block(Block {
-            panels,
+            panels: &packed.recurrent,
             recurrent_bias: weights.recurrent_bias,
             direction: weights.direction,
             hidden,

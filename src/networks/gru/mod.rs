@@ -7,7 +7,7 @@
 //! n = tanh(W_n x + b_n + r (U_n h + c_n))       h' = (1 - z) n + z h
 //! ```
 //!
-//! Each frame's output is the states of both directions, divided by their common length.
+//! Each frame's output is the states of both directions, divided by their common length unless they are wanted as they are.
 //!
 //! The input is projected for many frames at once by one matrix product; only the product with the state is done frame
 //! by frame. Sequences of a batch run in parallel and are independent: results are the same for any number of threads
@@ -23,9 +23,10 @@ mod op;
 mod tests;
 
 pub use backward::{InputGradient, backward};
+pub(super) use forward::PackedGru;
 pub use forward::{Trace, encode, encode_recording};
 pub use layout::{Direction, GruShape};
-pub(crate) use op::encode_tensor;
+pub(crate) use op::{encode_tensor, states_tensor};
 
 use crate::base::error::{Error, Result};
 use crate::base::number::Real;
@@ -43,18 +44,33 @@ pub struct Batch<'a, F> {
     pub dim: usize,
 }
 
+/// What becomes of the states of a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Output {
+    /// They are divided by their length.
+    Normalised,
+    /// They are given as they are.
+    States,
+}
+
 /// The shape of a network with its parameters, in the order of [`GruShape::tensors`].
 #[derive(Debug, Clone, Copy)]
 pub struct GruRef<'a, F> {
     shape: GruShape,
     parameters: &'a [F],
+    output: Output,
 }
 
 impl<'a, F: Real> GruRef<'a, F> {
     /// Checks that the parameters are as many as the shape asks for.
     pub fn new(shape: GruShape, parameters: &'a [F]) -> Result<Self> {
         check_parameters(shape, parameters.len())?;
-        Ok(Self { shape, parameters })
+        Ok(Self { shape, parameters, output: Output::Normalised })
+    }
+
+    /// The same network with another output.
+    pub(crate) fn with_output(self, output: Output) -> Self {
+        Self { output, ..self }
     }
 
     /// The shape.

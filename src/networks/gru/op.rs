@@ -2,7 +2,9 @@
 
 use candle_core::{Shape, Tensor};
 
-use super::{Batch, GruRef, GruShape, InputGradient, Trace, backward, check_sizes, encode, encode_recording, fallback};
+use super::{
+    Batch, GruRef, GruShape, InputGradient, Output, Trace, backward, check_sizes, encode, encode_recording, fallback,
+};
 use crate::base::accelerator::{Accelerator, DevicePassed, DeviceTrace, GruPass, Outcome, Work, WorkKind};
 use crate::base::error::Result;
 use crate::base::job::JobContext;
@@ -18,20 +20,49 @@ pub(crate) fn encode_tensor(
     input: &Tensor,
     parameters: &Tensor,
 ) -> candle_core::Result<Tensor> {
+    run(ctx, shape, Output::Normalised, input, parameters)
+}
+
+/// The same without the division by the length: the states of both directions.
+pub(crate) fn states_tensor(
+    ctx: &JobContext,
+    shape: GruShape,
+    input: &Tensor,
+    parameters: &Tensor,
+) -> candle_core::Result<Tensor> {
+    run(ctx, shape, Output::States, input, parameters)
+}
+
+fn run(
+    ctx: &JobContext,
+    shape: GruShape,
+    output: Output,
+    input: &Tensor,
+    parameters: &Tensor,
+) -> candle_core::Result<Tensor> {
     if !input.device().is_cpu() {
-        return fallback::encode(shape, input, parameters);
+        return fallback::encode(shape, output, input, parameters);
     }
-    apply(GruKernel { ctx: ctx.quiet(), shape }, input, parameters)
+    apply(GruKernel { ctx: ctx.quiet(), shape, output }, input, parameters)
 }
 
 struct GruKernel {
     ctx: JobContext,
     shape: GruShape,
+    output: Output,
 }
 
 impl GruKernel {
     fn pass<'a>(&self, values: &'a [f32], (sequences, frames, input): Dims, parameters: &'a [f32]) -> GruPass<'a> {
-        GruPass { input, hidden: self.shape.hidden, sequences, frames, values, parameters }
+        GruPass {
+            input,
+            hidden: self.shape.hidden,
+            sequences,
+            frames,
+            normalised: self.output == Output::Normalised,
+            values,
+            parameters,
+        }
     }
 }
 
@@ -47,7 +78,7 @@ impl Kernel for GruKernel {
         learns: bool,
     ) -> Result<(Vec<F>, Option<Trace<F>>)> {
         let batch = Batch { values, sequences, frames, dim };
-        let gru = GruRef::new(self.shape, parameters)?;
+        let gru = GruRef::new(self.shape, parameters)?.with_output(self.output);
         if learns {
             let (output, trace) = encode_recording(&self.ctx, gru, &batch)?;
             return Ok((output, Some(trace)));
@@ -66,7 +97,8 @@ impl Kernel for GruKernel {
     ) -> Result<(Option<Vec<F>>, Vec<F>)> {
         let batch = Batch { values, sequences, frames, dim };
         let wanted = if for_input { InputGradient::Wanted } else { InputGradient::Skipped };
-        let gradients = backward(GruRef::new(self.shape, parameters)?, &batch, trace, gradient, wanted)?;
+        let gradients =
+            backward(GruRef::new(self.shape, parameters)?.with_output(self.output), &batch, trace, gradient, wanted)?;
         Ok((gradients.input, gradients.parameters))
     }
 
@@ -144,17 +176,19 @@ mod tests {
         let input = wave(&[3, 9, 5], 1.3);
         let parameters = wave(&[SHAPE.parameter_count()], 0.7);
         let weights = wave(&[3, 9, 8], 0.37);
-        let step = |encode: fn(GruShape, &Tensor, &Tensor) -> candle_core::Result<Tensor>| {
-            let output = encode(SHAPE, input.as_tensor(), parameters.as_tensor()).unwrap();
-            let loss = (&output * weights.as_tensor()).unwrap().sum_all().unwrap();
-            (output, loss.backward().unwrap())
+        let step = |output: &Tensor| {
+            let loss = (output * weights.as_tensor()).unwrap().sum_all().unwrap();
+            loss.backward().unwrap()
         };
-        let (ours, our_gradients) = step(on_cpu);
-        let (theirs, their_gradients) = step(fallback::encode);
-        assert_close(&ours, &theirs);
-        for variable in [&input, &parameters] {
-            let (a, b) = (our_gradients.get(variable).unwrap(), their_gradients.get(variable).unwrap());
-            assert_close(a, b);
+        for wanted in [Output::Normalised, Output::States] {
+            let ours = run(&JobContext::new(), SHAPE, wanted, input.as_tensor(), parameters.as_tensor()).unwrap();
+            let theirs = fallback::encode(SHAPE, wanted, input.as_tensor(), parameters.as_tensor()).unwrap();
+            let (our_gradients, their_gradients) = (step(&ours), step(&theirs));
+            assert_close(&ours, &theirs);
+            for variable in [&input, &parameters] {
+                let (a, b) = (our_gradients.get(variable).unwrap(), their_gradients.get(variable).unwrap());
+                assert_close(a, b);
+            }
         }
     }
 

@@ -77,6 +77,13 @@ fn checkpoint() -> Vec<u8> {
 }
 
 fn import_bytes(bytes: &[u8]) -> Result<Extractor> {
+    match import_model(bytes)? {
+        Model::Extractor(extractor) => Ok(extractor),
+        Model::Ear(_) => panic!("an ear"),
+    }
+}
+
+fn import_model(bytes: &[u8]) -> Result<Model> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("best.ckpt");
     std::fs::write(&path, bytes).unwrap();
@@ -120,6 +127,41 @@ fn a_missing_side_is_named() {
     assert_eq!(prefix(Path::new("x"), &arrays, Side::Performance).unwrap(), "net.perf.");
     let message = prefix(Path::new("x"), &arrays, Side::Score).unwrap_err().to_string();
     assert!(message.contains("no GRU for the score"), "{message}");
+}
+
+#[test]
+fn an_ear_that_pytorch_saved_is_imported_with_the_dimensions_of_its_weights() {
+    let bytes = include_bytes!("../../../tests/golden/ear/tiny.pt");
+    let Model::Ear(ear) = import_model(bytes).unwrap() else { panic!("not an ear") };
+    assert_eq!(ear.card.spec, EarSpec { channels: 6, hidden: 4, summary: 3, head: 5, ..EarSpec::default() });
+    let parameters = ear.parameters().unwrap();
+    // The formula of `tests/golden/ear/make.py`.
+    for (index, value) in parameters.iter().enumerate() {
+        let expected = 0.3 * (0.7 * (index + 1) as f64).sin();
+        assert!((f64::from(*value) - expected).abs() < 1e-6, "{index}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("ear.safetensors");
+    ear.save(&path).unwrap();
+    let opened = crate::networks::open_ear(path.to_str().unwrap(), &Device::Cpu).unwrap();
+    assert_eq!(opened.parameters().unwrap(), parameters);
+}
+
+#[test]
+fn an_ear_that_lacks_a_layer_or_has_another_one_is_refused() {
+    let array = |dims: &[usize]| (dims.to_vec(), vec![0.0; dims.iter().product()]);
+    let whole = |head: usize| -> NamedArrays {
+        let spec = EarSpec { channels: 2, hidden: 2, summary: 2, head, ..EarSpec::default() };
+        ear::layout(&spec).into_iter().map(|(name, dims)| (format!("net.{name}"), array(&dims))).collect()
+    };
+    let path = Path::new("x");
+    assert!(import_ear(path, &whole(3), "net.").is_ok());
+    let mut without = whole(3);
+    without.remove("net.post.weight");
+    assert!(import_ear(path, &without, "net.").unwrap_err().to_string().contains("net.post.weight"));
+    let mut other = whole(3);
+    other.insert("net.out.weight".to_owned(), array(&[4, 3]));
+    assert!(import_ear(path, &other, "net.").unwrap_err().to_string().contains("[5, 3]"));
 }
 
 proptest! {

@@ -2,18 +2,12 @@
 
 use super::piece::Piece;
 use super::solution::Reference;
-use crate::align::result::{Alignment, TempoPoint};
-use crate::base::percent::percent;
+use crate::align::result::{Alignment, Place};
 use crate::base::time::SAME_MOMENT_S;
 
-/// Below this confidence a note is doubtful.
-const DOUBTFUL_CONFIDENCE: f64 = 0.5;
 /// Off the reference by more than this is doubtful.
 const WRONG_S: f64 = 0.05;
-/// A beat this many times faster or slower than those around it is doubtful.
-const TEMPO_FACTOR: f64 = 1.8;
-/// Beats on either side that count as around.
-const AROUND: usize = 4;
+
 /// A place to look at.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Doubt {
@@ -27,21 +21,15 @@ pub struct Doubt {
     pub severity: f64,
 }
 
-/// All places, in order of time: wrong ones if there is a reference, else notes with little support and sudden changes
-/// of tempo. A place is what is doubtful within one bar, so that the list grows with what there is to look at.
+/// All places: with a reference the wrong ones in order of time, one for each bar that has any; else those that the alignment
+/// lists itself, most doubtful first.
 pub fn doubts(piece: &Piece, alignment: &Alignment, reference: Option<&Reference>) -> Vec<Doubt> {
-    let mut found = match reference {
-        Some(reference) => wrong_onsets(piece, alignment, reference),
-        None => unsupported_notes(alignment),
-    };
-    let fixed = fixed_s(alignment);
-    if reference.is_none() {
-        found.extend(tempo_jumps(&alignment.tempo, &fixed));
-    }
+    let Some(reference) = reference else { return alignment.places.iter().map(likely_wrong).collect() };
+    let mut found = wrong_onsets(piece, alignment, reference);
     found.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
     let bars_s: Vec<f64> =
         piece.beats.iter().filter(|beat| beat.beat == 1).map(|beat| alignment.warp.at(beat.second)).collect();
-    merged(found, &fixed, &bars_s)
+    merged(found, &fixed_s(alignment), &bars_s)
 }
 
 /// Where the user has fixed something, in seconds of the recording.
@@ -68,48 +56,15 @@ fn wrong_onsets(piece: &Piece, alignment: &Alignment, reference: &Reference) -> 
         .collect()
 }
 
-fn unsupported_notes(alignment: &Alignment) -> Vec<Doubt> {
-    let notes = alignment.notes.iter().filter(|note| note.confidence < DOUBTFUL_CONFIDENCE);
-    notes
-        .map(|note| Doubt {
-            start_s: note.onset_s,
-            end_s: note.onset_s,
-            reason: format!("little support ({})", percent(note.confidence)),
-            severity: 1.0 - note.confidence,
-        })
-        .collect()
-}
-
-/// Beats that are much faster or slower than those around, but for those that end at what the user has fixed.
-fn tempo_jumps(tempo: &[TempoPoint], fixed_s: &[f64]) -> Vec<Doubt> {
-    let mut found = Vec::new();
-    for (index, point) in tempo.iter().enumerate() {
-        let (from, to) = (index.saturating_sub(AROUND), (index + AROUND + 1).min(tempo.len()));
-        let mut around: Vec<f64> = tempo[from..to].iter().map(|other| other.beats_per_minute).collect();
-        if around.len() < AROUND {
-            continue;
-        }
-        around.sort_by(f64::total_cmp);
-        let usual = around[around.len() / 2];
-        let ratio = point.beats_per_minute / usual;
-        // The first and last beat often wait for the music: no news.
-        if index == 0 || index + 1 == tempo.len() {
-            continue;
-        }
-        let beat = point.performance_s - SAME_MOMENT_S..=tempo[index + 1].performance_s + SAME_MOMENT_S;
-        let corrected = fixed_s.iter().any(|time_s| beat.contains(time_s));
-        if !corrected && !(1.0 / TEMPO_FACTOR..=TEMPO_FACTOR).contains(&ratio) {
-            let word = if ratio > 1.0 { "faster" } else { "slower" };
-            let times = ratio.max(1.0 / ratio);
-            found.push(Doubt {
-                start_s: point.performance_s,
-                end_s: tempo[index + 1].performance_s,
-                reason: format!("{times:.1} times {word} than around it"),
-                severity: ((times - TEMPO_FACTOR) / 3.0 + 0.3).clamp(0.0, 1.0),
-            });
-        }
-    }
-    found
+/// A place of the alignment's own list.
+fn likely_wrong(place: &Place) -> Doubt {
+    /// Of a place with so many wrong notes the dot is half full.
+    const MANY: f64 = 4.0;
+    let wrong = place.expected_wrong_notes;
+    let notes = wrong.round().max(1.0);
+    let reason = if notes == 1.0 { "a note may be wrong".to_owned() } else { format!("{notes} notes may be wrong") };
+    let (start_s, end_s) = (place.performance_from_s, place.performance_to_s);
+    Doubt { start_s, end_s, reason, severity: wrong / (wrong + MANY) }
 }
 
 /// Joins what lies in one bar, unless something fixed lies between; the worst of it gives the reason.
@@ -140,20 +95,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sudden_tempo_is_doubtful_unless_the_beat_ends_at_what_was_fixed() {
-        let mut performance_s = 0.0;
-        let beats = (0..20).map(|beat| {
-            let length_s = if beat == 10 { 1.0 } else { 0.5 };
-            performance_s += length_s;
-            let beats_per_minute = 60.0 / length_s;
-            TempoPoint { score_beat: f64::from(beat), performance_s: performance_s - length_s, beats_per_minute }
-        });
-        let tempo: Vec<TempoPoint> = beats.collect();
-        assert_eq!(tempo_jumps(&tempo, &[]).len(), 1);
-        assert_eq!(tempo_jumps(&tempo, &[4.0]).len(), 1, "that is elsewhere");
-        for fixed_s in [5.0, 5.5, 6.0] {
-            assert!(tempo_jumps(&tempo, &[fixed_s]).is_empty(), "{fixed_s}");
-        }
+    fn the_dot_of_a_place_fills_with_the_wrong_notes_that_are_expected() {
+        let place = |expected_wrong_notes| Place {
+            performance_from_s: 3.0,
+            performance_to_s: 5.5,
+            score_from_s: 2.0,
+            score_to_s: 4.0,
+            expected_wrong_notes,
+        };
+        let (few, many) = (likely_wrong(&place(1.2)), likely_wrong(&place(7.8)));
+        assert_eq!((few.start_s, few.end_s, few.reason.as_str()), (3.0, 5.5, "a note may be wrong"));
+        assert_eq!(many.reason, "8 notes may be wrong");
+        assert!(few.severity < many.severity && many.severity < 1.0);
     }
 
     #[test]

@@ -2,14 +2,18 @@
 
 mod attacks;
 mod change;
+mod differences;
 mod doubts;
 mod peaks;
 mod piece;
+mod roll;
 mod solution;
 mod spectrum;
 
 pub use change::Change;
+pub use differences::{Difference, DifferenceKind};
 pub use doubts::Doubt;
 pub use piece::{Piece, PieceParts};
-pub use solution::{PlacedBeat, PlacedOnset, Reference, RollSpan, Solution, Support};
+pub use roll::{Roll, RollSpan, Support};
+pub use solution::{PlacedBeat, PlacedOnset, Reference, Solution};
 pub use spectrum::{Spectrum, TILE};

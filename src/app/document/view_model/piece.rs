@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use super::attacks::attacks_s;
 use super::peaks::Peaks;
+use crate::align::{Performance, ReadPerformance};
 use crate::app::document::source::Sources;
-use crate::audio::{AudioClip, Decoded};
+use crate::audio::AudioClip;
 use crate::score::{Score, ScoreBeat};
 
 /// What a [`Piece`] is made of.
@@ -17,14 +18,16 @@ pub struct PieceParts {
     pub recording_name: String,
     /// Name of the score.
     pub score_name: String,
-    /// The recording.
-    pub decoded: Decoded,
+    /// What was played.
+    pub read: ReadPerformance,
+    /// How it sounds.
+    pub sound: Arc<AudioClip>,
     /// The score.
     pub score: Score,
 }
 
 /// A piece that is open.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Piece {
     /// The files it was read from.
     pub sources: Sources,
@@ -32,7 +35,9 @@ pub struct Piece {
     pub recording_name: String,
     /// What the score is called.
     pub score_name: String,
-    /// The recording, mono at the analysis rate.
+    /// What was played.
+    pub performance: Performance,
+    /// The recording, mono at the analysis rate; or a MIDI performance as it is heard.
     pub recording: Arc<AudioClip>,
     /// The recording's own rate.
     pub recording_rate: u32,
@@ -55,23 +60,37 @@ pub struct Piece {
 impl Piece {
     /// Measures what the panes need.
     pub fn new(parts: PieceParts) -> Self {
-        let PieceParts { sources, recording_name, score_name, decoded, score } = parts;
-        let samples = &decoded.clip.samples;
+        let PieceParts { sources, recording_name, score_name, read, sound, score } = parts;
+        let ReadPerformance { performance, sample_rate, damage } = read;
         let pitches = score.notes.iter().map(|note| note.pitch);
         Self {
-            peaks: Peaks::new(samples),
-            attacks_s: attacks_s(samples, decoded.clip.sample_rate),
+            peaks: Peaks::new(&sound.samples),
+            attacks_s: match &performance {
+                Performance::Recording(clip) => attacks_s(&clip.samples, clip.sample_rate),
+                Performance::Take(take) => take.played.onsets_s(),
+            },
             beats: score.beats(),
             onsets_s: score.onsets_s(),
             pitches: (pitches.clone().min().unwrap_or(60), pitches.max().unwrap_or(60)),
             sources,
             recording_name,
             score_name,
-            recording: Arc::new(decoded.clip),
-            recording_rate: decoded.source.sample_rate,
-            damage: decoded.source.damage,
+            performance,
+            recording: sound,
+            recording_rate: sample_rate,
+            damage,
             score,
         }
+    }
+
+    /// The same piece with a MIDI performance that is heard otherwise.
+    pub fn sounding(&self, sound: Arc<AudioClip>) -> Self {
+        Self { peaks: Peaks::new(&sound.samples), recording: sound, ..self.clone() }
+    }
+
+    /// Whether the performance is MIDI.
+    pub fn is_take(&self) -> bool {
+        matches!(self.performance, Performance::Take(_))
     }
 
     /// Length of the recording.

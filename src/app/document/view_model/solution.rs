@@ -1,9 +1,12 @@
 //! An alignment with everything that is drawn of it: notes, onsets and beats at their places, figures, doubts.
 
+use super::differences::{Difference, differences};
 use super::doubts::{Doubt, doubts};
 use super::piece::Piece;
+use super::roll::Roll;
 use crate::align::result::Alignment;
-use crate::evaluation::{GroundTruth, Metrics, Sounding, TimeMap, discrepancies, evaluate};
+use crate::app::preferences::NoteColours;
+use crate::evaluation::{GroundTruth, Metrics, TimeMap, evaluate};
 
 /// What an alignment is compared with.
 #[derive(Debug, Clone, PartialEq)]
@@ -12,34 +15,6 @@ pub struct Reference {
     pub name: String,
     /// Its times.
     pub times: GroundTruth,
-}
-
-/// How a stretch of a note is shown.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Support {
-    /// No reference: how sure the alignment is of the note, 0 to 1.
-    Confidence(f32),
-    /// Reference and alignment agree.
-    Both,
-    /// Only the alignment has it.
-    OursOnly,
-    /// Only the reference has it.
-    ReferenceOnly,
-}
-
-/// A stretch of a note in the piano roll.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct RollSpan {
-    /// Which note of the score.
-    pub note: u32,
-    /// MIDI pitch.
-    pub pitch: u8,
-    /// Seconds of the recording.
-    pub start_s: f64,
-    /// Seconds of the recording.
-    pub end_s: f64,
-    /// How it is shown.
-    pub support: Support,
 }
 
 /// An onset of the score at its place in the recording.
@@ -69,15 +44,19 @@ pub struct PlacedBeat {
 pub struct Solution {
     /// The alignment itself.
     pub alignment: Alignment,
-    /// Notes by start.
-    pub roll: Vec<RollSpan>,
-    /// The longest stretch of `roll`: how far before the view a visible one may start.
-    pub longest_span_s: f64,
+    /// Notes, shaded by how sure the alignment is of them.
+    pub shaded: Roll,
+    /// Notes compared with the reference, if there is one.
+    pub compared: Option<Roll>,
+    /// Notes with what was played differently, if somebody listened for that.
+    pub played: Option<Roll>,
+    /// The same as a list, in order of time.
+    pub differences: Vec<Difference>,
     /// Onsets in order.
     pub onsets: Vec<PlacedOnset>,
     /// Beats in order.
     pub beats: Vec<PlacedBeat>,
-    /// Places to look at, in order of time.
+    /// Places to look at: in order of time against a reference, else most doubtful first.
     pub doubts: Vec<Doubt>,
     /// Figures against the reference.
     pub metrics: Option<Metrics>,
@@ -88,11 +67,6 @@ pub struct Solution {
 impl Solution {
     /// Places everything and compares with the reference.
     pub fn new(piece: &Piece, alignment: Alignment, reference: Option<&Reference>) -> Self {
-        let mut roll = match reference {
-            Some(reference) => compared_roll(piece, &alignment, reference),
-            None => confidence_roll(piece, &alignment),
-        };
-        roll.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
         let warp = &alignment.warp;
         let placed = |&score_s: &f64| PlacedOnset {
             score_s,
@@ -107,22 +81,27 @@ impl Solution {
         let mut tempi: Vec<f64> = alignment.tempo.iter().map(|point| point.beats_per_minute).collect();
         tempi.sort_by(f64::total_cmp);
         Self {
-            longest_span_s: roll.iter().map(|span| span.end_s - span.start_s).fold(0.0, f64::max),
             onsets: piece.onsets_s.iter().map(placed).collect(),
             beats: beats.collect(),
             doubts: doubts(piece, &alignment, reference),
             metrics: reference.map(|r| evaluate(&TimeMap::of_alignment(&piece.score, &alignment), &r.times)),
             median_tempo: tempi.get(tempi.len() / 2).copied().unwrap_or(0.0),
-            roll,
+            shaded: Roll::shaded(piece, &alignment),
+            compared: reference.map(|reference| Roll::compared(piece, &alignment, reference)),
+            played: Roll::played(piece, &alignment),
+            differences: differences(piece, &alignment),
             alignment,
         }
     }
 
-    /// The stretches of notes that a view may show, by start.
-    pub fn roll_between(&self, from_s: f64, to_s: f64) -> &[RollSpan] {
-        let first = self.roll.partition_point(|span| span.start_s < from_s - self.longest_span_s);
-        let last = self.roll.partition_point(|span| span.start_s <= to_s);
-        &self.roll[first.min(last)..last]
+    /// The notes in the colours that were chosen, or plainly shaded where there is nothing else to tell.
+    pub fn roll(&self, colours: NoteColours) -> &Roll {
+        let chosen = match colours {
+            NoteColours::Reference => self.compared.as_ref(),
+            NoteColours::Played => self.played.as_ref(),
+            NoteColours::Confidence => None,
+        };
+        chosen.unwrap_or(&self.shaded)
     }
 
     /// The onsets in a stretch of the recording.
@@ -155,34 +134,4 @@ fn confidence_at(piece: &Piece, alignment: &Alignment, score_s: f64) -> f64 {
     let first = notes.partition_point(|note| note.onset_s < score_s - SAME_MOMENT_S);
     let count = notes[first..].iter().take_while(|note| note.onset_s <= score_s + SAME_MOMENT_S).count();
     alignment.notes[first..first + count].iter().map(|note| note.confidence).sum::<f64>() / count.max(1) as f64
-}
-
-fn compared_roll(piece: &Piece, alignment: &Alignment, reference: &Reference) -> Vec<RollSpan> {
-    let found = discrepancies(&piece.score, alignment, &reference.times).into_iter();
-    found
-        .map(|stretch| RollSpan {
-            note: stretch.note as u32,
-            pitch: stretch.pitch,
-            start_s: stretch.start_s,
-            end_s: stretch.end_s,
-            support: match stretch.sounding {
-                Sounding::Both => Support::Both,
-                Sounding::PredictionOnly => Support::OursOnly,
-                Sounding::ReferenceOnly => Support::ReferenceOnly,
-            },
-        })
-        .collect()
-}
-
-fn confidence_roll(piece: &Piece, alignment: &Alignment) -> Vec<RollSpan> {
-    let notes = piece.score.notes.iter().zip(&alignment.notes).enumerate();
-    notes
-        .map(|(index, (note, aligned))| RollSpan {
-            note: index as u32,
-            pitch: note.pitch,
-            start_s: aligned.onset_s,
-            end_s: aligned.offset_s,
-            support: Support::Confidence(aligned.confidence as f32),
-        })
-        .collect()
 }

@@ -1,5 +1,7 @@
 //! The bar at the top: menus, what is open, undo and redo.
 
+use std::path::Path;
+
 use eframe::egui::{self, Button, RichText, Ui};
 
 use super::heights::STEP;
@@ -7,7 +9,7 @@ use super::icons::{Icon, icon_button};
 use crate::app::command::Command;
 use crate::app::document::Document;
 use crate::app::document::history::History;
-use crate::app::document::source::file_name;
+use crate::app::document::source::{Order, Source, file_name};
 use crate::app::pane_scale::PaneScale;
 use crate::app::picture::PictureOptions;
 use crate::app::preferences::{Recent, SideTab, ThemeChoice};
@@ -117,6 +119,12 @@ fn file_menu(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     item(ui, "Open by path…", "Ctrl+Shift+O", true, Command::Show(by_path), commands);
     ui.menu_button("Open recent", |ui| recent_menu(ui, state, commands));
     item(ui, "Open the demo", "", true, Command::OpenDemo, commands);
+    if let Some(sources) = state.piece().filter(|piece| piece.is_take()).map(|piece| &piece.sources) {
+        let swapped: Vec<_> = [&sources.score, &sources.recording].into_iter().filter_map(Source::path).collect();
+        let (label, ready) = ("Swap performance and score", swapped.len() == 2);
+        let paths = swapped.into_iter().map(Path::to_owned).collect();
+        item(ui, label, "", ready, Command::OpenIn(Order::PerformanceFirst, paths), commands);
+    }
     ui.separator();
     item(ui, "Compare with a reference…", "", ready, Command::Ask(Question::OpenReference), commands);
     item(ui, "Stop comparing", "", state.reference().is_some(), Command::ForgetReference, commands);

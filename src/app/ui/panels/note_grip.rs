@@ -25,15 +25,16 @@ pub fn point_and_drag(
     commands: &mut Vec<Command>,
 ) {
     let response = &canvas.response;
-    let note_of = |span: RollSpan| span.note as usize;
+    // What the score does not have is not ours to move.
+    let note_of = |span: RollSpan| span.note.map(|note| note as usize);
     if let Some(moved) = document.moved_note.filter(|_| document.dragging) {
         if response.dragged() {
             move_by_pointer(ui, canvas, document, moved.note, commands);
         }
         return;
     }
-    // What only the reference holds is not ours to move.
-    let held = hovered.filter(|span| span.support != Support::ReferenceOnly).map(note_of);
+    // Nor is what only the reference holds.
+    let held = hovered.filter(|span| span.support != Support::ReferenceOnly).and_then(note_of);
     let Some(note) = held.filter(|_| ui.input(|input| input.modifiers.alt) && !document.dragging) else { return };
     ui.ctx().set_cursor_icon(CursorIcon::ResizeHorizontal);
     if response.drag_started_by(PointerButton::Primary) {

@@ -3,6 +3,7 @@
 use eframe::egui::{self, Align2, Color32, CornerRadius, Frame, Margin, ProgressBar, RichText, Stroke, Ui, vec2};
 
 use crate::app::command::Command;
+use crate::app::document::source::Order;
 use crate::app::state::{AppState, Severity};
 use crate::app::ui::theme::Palette;
 
@@ -41,9 +42,17 @@ pub fn notices_ui(ctx: &egui::Context, state: &AppState, commands: &mut Vec<Comm
                                 });
                             }
                         });
-                        if ui.button("Close").clicked() {
-                            commands.push(Command::Dismiss(index));
-                        }
+                        ui.vertical(|ui| {
+                            if let Some((performance, score)) = &notice.taken {
+                                let swapped = vec![score.clone(), performance.clone()];
+                                if ui.button("Swap").on_hover_text("The other way round.").clicked() {
+                                    commands.push(Command::OpenIn(Order::PerformanceFirst, swapped));
+                                }
+                            }
+                            if ui.button("Close").clicked() {
+                                commands.push(Command::Dismiss(index));
+                            }
+                        });
                     });
                 });
             }
@@ -120,7 +129,7 @@ pub fn drop_hint_ui(ctx: &egui::Context) {
     let inner = rect.shrink(24.0);
     painter.rect_stroke(inner, 14.0, Stroke::new(2.0, palette.accent), egui::StrokeKind::Inside);
     let font = egui::FontId::new(20.0, crate::app::ui::theme::strong_family());
-    let text = "Drop a recording and its MIDI score\nTogether or one after the other";
+    let text = "Drop a recording or a MIDI performance, and its MIDI score\nTogether or one after the other";
     let galley = painter.layout(text.to_owned(), font, palette.ink, inner.width());
     painter.galley(rect.center() - 0.5 * galley.size(), galley, palette.ink);
 }

@@ -6,6 +6,7 @@ use eframe::egui::{self, Ui};
 
 use super::dialogs::{failure_ui, focus_at_first, main_button, path_field};
 use crate::app::command::Command;
+use crate::app::document::source::Order;
 use crate::app::state::{AppState, Dialog};
 use crate::app::system_dialog::Question;
 
@@ -13,7 +14,7 @@ pub(super) fn open_ui(ui: &mut Ui, state: &AppState, recording: &str, score: &st
     ui.set_width(520.0);
     ui.heading("Open by path");
     ui.label(
-        "A recording and its MIDI score; or one file alone: a session (.agogic), another recording of the same score, a reference. \
+        "A recording or a MIDI performance and its MIDI score; or one file alone: a session (.agogic), another recording of the same score, a reference. \
          Files can also be dropped on the window.",
     );
     let (mut recording, mut score) = (recording.to_owned(), score.to_owned());
@@ -29,7 +30,8 @@ pub(super) fn open_ui(ui: &mut Ui, state: &AppState, recording: &str, score: &st
             [recording.trim(), score.trim()].into_iter().filter(|path| !path.is_empty()).map(PathBuf::from).collect();
         let entered = ui.input(|input| input.key_pressed(egui::Key::Enter));
         if main_button(ui, "Open", !paths.is_empty()) || (entered && !paths.is_empty()) {
-            commands.push(Command::Open(paths));
+            let order = if score.trim().is_empty() { Order::Performance } else { Order::PerformanceFirst };
+            commands.push(Command::OpenIn(order, paths));
         }
         if ui.button("Browse…").clicked() {
             commands.push(Command::CloseDialog);

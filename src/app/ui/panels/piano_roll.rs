@@ -1,26 +1,20 @@
-//! The score's notes at their places in the recording: shaded by support, or compared with a reference.
+//! The score's notes at their places in the recording: shaded by support, compared with a reference, or with what was played
+//! differently.
 
-use eframe::egui::{Align2, Color32, Mesh, Pos2, Rect, Shape, Stroke, StrokeKind, Ui, pos2, vec2};
+use eframe::egui::{Rect, Stroke, Ui};
 
 use super::canvas::{Canvas, Grip};
 use super::heights::{HeightWords, STEP, height_buttons};
+use super::roll_notes::{Shown, paint_legend, paint_note_card};
 use super::spectrum::paint_spectrum;
-use super::{clock, note_grip, pitch_name};
+use super::{note_grip, pitch_name};
 use crate::app::command::Command;
-use crate::app::document::view_model::{Piece, RollSpan, Solution, Support};
 use crate::app::pane_scale::PaneScale;
+use crate::app::preferences::NoteColours;
 use crate::app::state::AppState;
-use crate::app::ui::theme::Palette;
-use crate::base::percent::percent;
 
 /// Pitches above and below the music.
 const ROOM: u8 = 2;
-/// What is narrower than this, in points, is left out where it only tells of a difference: at that zoom the two agree.
-const NARROWEST_DIFFERENCE: f32 = 0.75;
-/// Notes narrower than this, in points, are drawn plainly.
-const NARROW: f32 = 3.0;
-/// Distance of hatch lines.
-const HATCH: f32 = 5.0;
 
 /// Draws the pane.
 pub fn piano_roll_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
@@ -31,9 +25,11 @@ pub fn piano_roll_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>)
         return;
     };
     let piece = &document.piece;
+    let colours = state.note_colours();
     // Notes end above the legend: it covers none.
-    let body = if document.reference.is_some() { canvas.above_legend() } else { canvas.plot };
-    let rows = Rows::new(body, piece, state.scale);
+    let body = if colours == NoteColours::Confidence { canvas.plot } else { canvas.above_legend() };
+    let pitches = document.shown().and_then(|solution| solution.roll(colours).pitches).unwrap_or(piece.pitches);
+    let rows = Rows::new(body, pitches, state.scale);
     canvas.paint_bars(state);
     rows.paint_keys(&canvas);
     if let Some(heard) = document.heard.as_ref().filter(|_| state.preferences.spectrum_behind_notes) {
@@ -43,7 +39,8 @@ pub fn piano_roll_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>)
     let hovered = match document.shown() {
         Some(solution) => {
             let at = note_grip::pointer(ui, &canvas);
-            let hovered = paint_notes(&canvas, &rows, solution, at);
+            let shown = Shown { solution, colours, least: state.preferences.least_difference };
+            let hovered = shown.paint(&canvas, &rows, at);
             note_grip::point_and_drag(ui, &canvas, document, hovered, commands);
             note_grip::paint_marks(&canvas, document, &|pitch| rows.y(pitch)..=rows.y(pitch) + rows.height);
             hovered.map(|span| (solution, span))
@@ -55,9 +52,7 @@ pub fn piano_roll_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>)
     };
     canvas.paint_overlay(state);
     rows.paint_labels(&canvas);
-    if document.reference.is_some() {
-        paint_legend(&canvas);
-    }
+    paint_legend(&canvas, colours, document.reference.as_deref());
     if let Some((solution, span)) = hovered.filter(|_| !document.dragging) {
         paint_note_card(&canvas, piece, solution, span);
     }
@@ -84,24 +79,26 @@ fn scale_by_pointer(canvas: &Canvas, body: Rect, state: &AppState, commands: &mu
 }
 
 /// Pitches from top to bottom.
-struct Rows {
+pub(super) struct Rows {
     highest: u8,
     lowest: u8,
     top: f32,
-    height: f32,
-    body: Rect,
+    /// Of one pitch.
+    pub height: f32,
+    /// What is left above the legend.
+    pub body: Rect,
 }
 
 impl Rows {
-    fn new(body: Rect, piece: &Piece, scale: PaneScale) -> Self {
-        let (low, high) = piece.pitches;
+    fn new(body: Rect, (low, high): (u8, u8), scale: PaneScale) -> Self {
         let (lowest, highest) = (low.saturating_sub(ROOM), (high + ROOM).min(127));
         let all = body.height() * scale.pitch_zoom;
         let height = all / f32::from(highest - lowest + 1);
         Self { highest, lowest, top: body.top() - scale.above() * all, height, body }
     }
 
-    fn y(&self, pitch: u8) -> f32 {
+    /// Where the row of a pitch begins.
+    pub fn y(&self, pitch: u8) -> f32 {
         self.top + f32::from(self.highest.saturating_sub(pitch)) * self.height
     }
 
@@ -129,130 +126,5 @@ impl Rows {
                 canvas.label(y, pitch_name(pitch));
             }
         }
-    }
-}
-
-/// Draws what is visible and gives the note under the pointer. Of notes that fall together at this zoom one is drawn.
-fn paint_notes(canvas: &Canvas, rows: &Rows, solution: &Solution, pointer: Option<Pos2>) -> Option<RollSpan> {
-    let gap = (0.12 * rows.height).min(1.5);
-    let mut covered = [f32::NEG_INFINITY; 128];
-    let mut hovered = None;
-    // Thousands of narrow notes cost too much as shapes of their own.
-    let mut narrow = Mesh::default();
-    for span in solution.roll_between(canvas.view.start_s, canvas.view.end_s()) {
-        let (left, right) = (canvas.x(span.start_s), canvas.x(span.end_s));
-        let last = &mut covered[usize::from(span.pitch & 127)];
-        let plain = matches!(span.support, Support::Both | Support::Confidence(_));
-        let crowded = plain && right - left < 1.0 && right <= *last;
-        let too_narrow = !plain && right - left < NARROWEST_DIFFERENCE;
-        if right < canvas.plot.left() || crowded || too_narrow {
-            continue;
-        }
-        let right = right.max(left + 1.0);
-        *last = right;
-        let y = rows.y(span.pitch);
-        if y > rows.body.bottom() || y + rows.height < rows.body.top() {
-            continue;
-        }
-        let rect = Rect::from_min_max(
-            pos2(left.max(canvas.plot.left() - 4.0), y + gap),
-            pos2(right.min(canvas.plot.right() + 4.0), y + rows.height - gap),
-        );
-        if rect.width() < NARROW {
-            narrow.add_colored_rect(rect, fill(canvas.palette, span.support));
-        } else {
-            paint_span(canvas, rect, span.support);
-        }
-        if pointer.is_some_and(|at| rect.expand(1.0).contains(at) && rows.body.contains(at)) {
-            hovered = Some(*span);
-        }
-    }
-    canvas.painter.add(Shape::mesh(narrow));
-    hovered
-}
-
-fn paint_span(canvas: &Canvas, rect: Rect, support: Support) {
-    let palette = canvas.palette;
-    let radius = if rect.width() > 4.0 && rect.height() > 4.0 { 2.0 } else { 0.0 };
-    // A note that is compared may go on in another colour: its ends stay square.
-    let radius = if matches!(support, Support::Confidence(_)) { radius } else { 0.0 };
-    canvas.painter.rect_filled(rect, radius, fill(palette, support));
-    match support {
-        Support::OursOnly => hatch(canvas, rect, Color32::from_black_alpha(90)),
-        Support::ReferenceOnly => {
-            let stroke = Stroke::new(1.0, palette.reference_edge);
-            canvas.painter.rect_stroke(rect, 0.0, stroke, StrokeKind::Inside);
-        }
-        Support::Confidence(_) | Support::Both => {}
-    }
-}
-
-fn fill(palette: &Palette, support: Support) -> Color32 {
-    match support {
-        Support::Confidence(confidence) => palette.unsure_note.lerp_to_gamma(palette.note, confidence.clamp(0.0, 1.0)),
-        Support::Both => palette.note,
-        Support::OursOnly => palette.ours_only,
-        Support::ReferenceOnly => palette.reference_only,
-    }
-}
-
-/// Slanted lines, so that red and yellow differ without colour.
-fn hatch(canvas: &Canvas, rect: Rect, colour: Color32) {
-    if rect.width() < 3.0 || rect.height() < 3.0 {
-        return;
-    }
-    let painter = canvas.painter.with_clip_rect(rect.intersect(canvas.plot));
-    let mut x = rect.left() - rect.height();
-    while x < rect.right() {
-        let line = [pos2(x, rect.bottom()), pos2(x + rect.height(), rect.top())];
-        painter.add(Shape::line_segment(line, Stroke::new(1.0, colour)));
-        x += HATCH;
-    }
-}
-
-fn paint_note_card(canvas: &Canvas, piece: &Piece, solution: &Solution, span: RollSpan) {
-    let index = span.note as usize;
-    let (Some(note), Some(aligned)) = (piece.score.notes.get(index), solution.alignment.notes.get(index)) else {
-        return;
-    };
-    let position = piece.score.position(note);
-    let state = match span.support {
-        Support::Confidence(confidence) => format!("confidence {}", percent(f64::from(confidence))),
-        Support::Both => "as in the reference".to_owned(),
-        Support::OursOnly => "not in the reference".to_owned(),
-        Support::ReferenceOnly => "only in the reference".to_owned(),
-    };
-    let text = format!(
-        "{}   bar {} beat {:.4}   {} to {}   {state}",
-        pitch_name(note.pitch),
-        position.bar,
-        (position.beat * 1000.0).round() / 1000.0,
-        clock(aligned.onset_s, 3),
-        clock(aligned.offset_s, 3),
-    );
-    let place = canvas.plot.right_top() + vec2(-10.0, 8.0);
-    canvas.tag(place, Align2::RIGHT_TOP, &text, canvas.palette.ink);
-}
-
-fn paint_legend(canvas: &Canvas) {
-    const LONG: [&str; 3] = ["agrees with the reference", "only in the alignment", "only in the reference"];
-    const SHORT: [&str; 3] = ["both", "alignment", "reference"];
-    const SUPPORTS: [Support; 3] = [Support::Both, Support::OursOnly, Support::ReferenceOnly];
-    let Some(strip) = canvas.legend_rect() else { return };
-    let layout = |words: &str| {
-        let font = crate::app::ui::theme::label_font();
-        canvas.painter.layout_no_wrap(words.to_owned(), font, canvas.palette.soft_ink)
-    };
-    canvas.painter.rect_filled(strip, 0.0, canvas.palette.panel);
-    let mut galleys = LONG.map(layout);
-    if galleys.iter().map(|galley| galley.size().x + 44.0).sum::<f32>() > strip.width() {
-        galleys = SHORT.map(layout);
-    }
-    let (mut x, y) = (strip.left() + 10.0, strip.center().y);
-    for (support, galley) in SUPPORTS.into_iter().zip(galleys) {
-        paint_span(canvas, Rect::from_min_size(pos2(x, y - 4.0), vec2(18.0, 8.0)), support);
-        let width = galley.size().x;
-        canvas.painter.galley(pos2(x + 24.0, y - galley.size().y / 2.0), galley, canvas.palette.soft_ink);
-        x += width + 44.0;
     }
 }

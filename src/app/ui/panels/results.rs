@@ -3,6 +3,7 @@
 use eframe::egui::{self, Grid, ProgressBar, RichText, ScrollArea, Sense, Stroke, Ui, pos2, vec2};
 
 use super::clock;
+use super::differences::differences_ui;
 use super::side::{compact, heading, soft};
 use crate::app::command::Command;
 use crate::app::document::Document;
@@ -45,6 +46,8 @@ pub fn results_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     }
     ui.add_space(10.0);
     doubts_ui(ui, state, commands);
+    ui.add_space(10.0);
+    differences_ui(ui, state, commands);
 }
 
 fn confidence_ui(ui: &mut Ui, solution: &Solution) {

@@ -1,6 +1,6 @@
 //! How to align. Changes wait for the button, so that several can be made at once.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use eframe::egui::{self, Button, ComboBox, DragValue, Grid, RichText, Ui, vec2};
 
@@ -25,6 +25,8 @@ const FEATURES_HINT: &str = "What of the sound is compared. Constant-Q tells sem
          ignores octaves; mel bands are coarse.";
 const ALIGNER_HINT: &str = "Continuous: a smooth curve between the frames. Classic: frame by frame, in steps.";
 const EAR_HINT: &str = "A network that has learned to hear onsets. Without it, the spectrum alone is listened to.";
+const TRANSCRIPTION_HINT: &str = "A MIDI file with notes that another program, or a person, heard in this recording: they are added to \
+         what the ear hears.";
 const EXTRACTOR_HINT: &str = "A network that has learned which of these features matter.";
 const ENDS: [(Ends, &str); 2] = [(Ends::Free, "Free"), (Ends::Pinned, "Pinned")];
 const ENDS_HINT: &str = "Free: the recording may hold more than the score, or only part of it. Pinned: both begin and end \
@@ -45,7 +47,8 @@ pub fn settings_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
             Method::Frames(frames) => frames_ui(ui, state, frames, commands),
         }
     });
-    egui::CollapsingHeader::new("Advanced").show(ui, |ui| advanced_ui(ui, &mut settings));
+    let take = is_take(state);
+    egui::CollapsingHeader::new("Advanced").show(ui, |ui| advanced_ui(ui, &mut settings, take, commands));
     if settings != *state.settings() {
         commands.push(Command::SetSettings(settings));
     }
@@ -85,7 +88,29 @@ fn method_ui(ui: &mut Ui, method: &mut Method) {
 
 fn onsets_ui(ui: &mut Ui, state: &AppState, onsets: &OnsetMethod, commands: &mut Vec<Command>) {
     label(ui, "Ear", EAR_HINT);
-    model_ui(ui, state, ModelKind::Ear, onsets.ear.as_deref(), commands);
+    // What was played is known: nothing is listened to.
+    ui.add_enabled_ui(!is_take(state), |ui| {
+        model_ui(ui, state, ModelKind::Ear, onsets.ear.as_deref(), commands);
+    });
+    ui.end_row();
+}
+
+fn is_take(state: &AppState) -> bool {
+    state.piece().is_some_and(|piece| piece.is_take())
+}
+
+fn transcription_ui(ui: &mut Ui, now: &mut Option<PathBuf>, commands: &mut Vec<Command>) {
+    label(ui, "Transcription", TRANSCRIPTION_HINT);
+    ui.horizontal(|ui| {
+        let shown = now.as_deref().map_or_else(|| "None".to_owned(), file_name);
+        let button = ui.add(Button::new(&shown).truncate()).accessible_name(format!("Transcription: {shown}"));
+        if button.on_hover_text(TRANSCRIPTION_HINT).clicked() {
+            commands.push(Command::Ask(Question::OpenTranscription));
+        }
+        if now.is_some() && ui.small_button("Without").on_hover_text("Listen without it").clicked() {
+            *now = None;
+        }
+    });
     ui.end_row();
 }
 
@@ -222,10 +247,15 @@ fn soundfont_ui(
     .inner
 }
 
-fn advanced_ui(ui: &mut Ui, settings: &mut Settings) {
+fn advanced_ui(ui: &mut Ui, settings: &mut Settings, take: bool, commands: &mut Vec<Command>) {
     Grid::new("advanced").num_columns(2).spacing(vec2(12.0, 8.0)).show(ui, |ui| {
         match &mut settings.method {
-            Method::Onsets(onsets) => slope_ui(ui, &mut onsets.slope),
+            Method::Onsets(onsets) => {
+                slope_ui(ui, &mut onsets.slope);
+                if !take {
+                    transcription_ui(ui, &mut onsets.transcription, commands);
+                }
+            }
             Method::Frames(frames) => advanced_frames_ui(ui, frames),
         }
         label(ui, "Search width", "How far, in seconds, the curve may stray from the first rough one.");

@@ -19,8 +19,8 @@ use crate::learning::{EarMethod, ExtractorMethod, TrainParams, TrainingMethod, W
 use crate::networks::ModelKind;
 
 const METHODS: [(TrainingMethod, &str); 7] = [
-    (TrainingMethod::Ear(EarMethod::Alignment), "Through the alignment"),
     (TrainingMethod::Ear(EarMethod::Notes), "From the notes"),
+    (TrainingMethod::Ear(EarMethod::Alignment), "Through the alignment"),
     (TrainingMethod::Extractor(ExtractorMethod::decdtw(WarpLoss::TimeErr)), "DecDTW, TimeErr"),
     (TrainingMethod::Extractor(ExtractorMethod::decdtw(WarpLoss::TimeDev)), "DecDTW, TimeDev"),
     (TrainingMethod::Extractor(ExtractorMethod::SoftDtw { gamma: 1.0 }), "Soft-DTW"),

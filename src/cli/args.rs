@@ -219,9 +219,9 @@ pub struct MakeDataArgs {
     /// SoundFont (.sf2) to play with, beside the built-in piano; may be given several times.
     #[arg(long, value_name = "FILE")]
     pub soundfont: Vec<PathBuf>,
-    /// Folder of recorded single notes, listed in its samples.csv.
+    /// Folder of recorded single notes, listed in its samples.csv; may be given several times.
     #[arg(long, value_name = "DIR")]
-    pub samples: Option<PathBuf>,
+    pub samples: Vec<PathBuf>,
     /// About how long each piece is.
     #[arg(long, default_value_t = 24.0, value_name = "S")]
     pub seconds: f64,

@@ -11,14 +11,15 @@ use crate::networks::gru::GruShape;
 pub const PITCHES: usize = 88;
 /// MIDI number of the lowest.
 pub const LOWEST_PITCH: u8 = 21;
-/// Bands beside the pitch's own that it sees: partials, the octave below, the neighbours.
-pub(super) const SHIFTS: [isize; 10] = [0, 12, 19, 24, 28, 31, 36, -12, -1, 1];
+/// Bands beside the pitch's own that it sees: partials, the octave below, the neighbours. The high partials are for the bass, whose
+/// hammer is heard there first.
+pub(super) const SHIFTS: [isize; 13] = [0, 12, 19, 24, 28, 31, 36, 40, 43, 48, -12, -1, 1];
 /// Kinds of windows: long, middle, short, short half a frame later.
 pub(super) const KINDS: usize = 4;
 /// Values per frame and pitch.
 pub(super) const INPUTS: usize = KINDS * SHIFTS.len();
 /// Values per frame that all pitches share.
-pub(super) const ATTACKS: usize = 12;
+pub(super) const ATTACKS: usize = 24;
 /// Values that say where a pitch is.
 pub(super) const PLACES: usize = 8;
 /// Pitches whose summaries a pitch sees, in semitones from it.

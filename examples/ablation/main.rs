@@ -52,8 +52,8 @@ fn variants() -> Vec<(&'static str, OnsetParams)> {
         ("the neighbours' partials counting against an onset", OnsetParams { rival_share: 0.0, ..usual() }),
         ("the robust edge: tempo penalised quadratically", OnsetParams { delta: 1e6, ..usual() }),
         ("placing the notes of a chord one by one", OnsetParams { spread_s: 0.0, ..usual() }),
-        ("widening the band, finding lost passages", OnsetParams { widenings: 0, ..usual() }),
-        ("finding lost passages", OnsetParams { lost_share: 0.0, ..usual() }),
+        ("gaps: time that passes, onsets left out", OnsetParams { gap_price: 1e6, ..usual() }),
+        ("looking further than a second from the rough start", OnsetParams { reach_s: 1.0, ..usual() }),
     ]
 }
 

@@ -3,6 +3,8 @@
 mod confidence;
 mod corrections;
 mod durations;
+#[cfg(test)]
+mod following_tests;
 mod frame_method;
 pub mod heard;
 mod listening;

@@ -31,7 +31,7 @@ pub(super) struct Found {
 pub(super) fn params(settings: &Settings, method: &OnsetMethod, usual: &OnsetParams) -> OnsetParams {
     let mut params = OnsetParams { slope: method.slope.map(|slope| (slope.min, slope.max)), ..usual.clone() };
     if let Some(band) = settings.band_s {
-        (params.band_s, params.widenings) = (band, 0);
+        (params.band_s, params.reach_s) = (band, band);
     }
     params
 }

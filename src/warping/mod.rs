@@ -3,6 +3,7 @@
 pub mod cost;
 mod diagonals;
 pub mod dtw;
+pub mod gaps;
 pub mod gdtw;
 pub mod overlap;
 mod signal;

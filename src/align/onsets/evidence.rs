@@ -76,6 +76,12 @@ impl Evidence {
         &self.attacks
     }
 
+    /// How much each band rises in a frame; none of a performance that is known note by note.
+    pub(super) fn rises(&self, frame: usize) -> Option<impl Iterator<Item = f32>> {
+        let row = self.rises.get(frame * SEMITONE_BANDS..(frame + 1) * SEMITONE_BANDS)?;
+        Some(row.iter().map(|&rise| f32::from(rise) / STEPS))
+    }
+
     /// Seconds between frames; frame 0 is at 0 s.
     pub fn step_s() -> f64 {
         samples_to_seconds(HOP, ANALYSIS_RATE)
@@ -94,13 +100,6 @@ impl Evidence {
     /// What was heard note by note, if an ear listened or the notes are known.
     pub fn heard(&self) -> Option<&Heard> {
         self.heard.as_ref()
-    }
-
-    /// The best of the `stride` frames round frame `index * stride`.
-    pub fn best_at(&self, index: usize, stride: usize, pattern: &Pattern) -> f32 {
-        let first = (index * stride).saturating_sub(stride / 2);
-        let end = (index * stride + stride.div_ceil(2)).min(self.frames());
-        (first..end).map(|frame| self.at(frame, pattern)).fold(f32::NEG_INFINITY, f32::max)
     }
 }
 

@@ -4,9 +4,10 @@
 //! own pitches begin there, an edge's cost is how far the local tempo is from the expected one. [`crate::warping::gdtw`] solves
 //! it; notes of a chord are then placed one by one.
 
-mod band;
 mod chord;
+mod coarse;
 mod evidence;
+mod following;
 mod hearing;
 mod local;
 mod params;

@@ -30,12 +30,16 @@ pub struct OnsetParams {
     pub sigma: f64,
     /// Where the tempo penalty turns linear.
     pub delta: f64,
-    /// How far an onset may be from the rough warp at first.
+    /// What it costs to let any time pass, or any onsets be left out, between two onsets: see [`crate::warping::gaps`].
+    pub gap_price: f64,
+    /// What each onset costs that is left out.
+    pub left_out_price: f64,
+    /// What each second costs that passes.
+    pub gap_second_price: f64,
+    /// How far from the rough start the score is followed.
+    pub reach_s: f64,
+    /// How far an onset may be from where it was followed to.
     pub band_s: f64,
-    /// How often the band may be widened.
-    pub widenings: usize,
-    /// A run whose evidence is less than this share of the piece's median counts as lost: the band is widened there.
-    pub lost_share: f64,
     /// How far a note may be from its chord.
     pub spread_s: f64,
     /// What 30 ms away from the chord cost.
@@ -59,9 +63,11 @@ impl Default for OnsetParams {
             epsilon_s: 0.02,
             sigma: 0.3,
             delta: 2.0,
+            gap_price: 8.0,
+            left_out_price: 0.5,
+            gap_second_price: 0.1,
+            reach_s: 8.0,
             band_s: 1.0,
-            widenings: 3,
-            lost_share: 0.4,
             spread_s: 0.12,
             spread_price: 0.1,
             slope: None,
@@ -70,6 +76,12 @@ impl Default for OnsetParams {
 }
 
 impl OnsetParams {
+    /// What an interval costs where another one is expected: see [`EdgeCost::LogTempo`](crate::warping::gdtw::EdgeCost::LogTempo).
+    pub(super) fn tempo_penalty(&self, interval_s: f64, expected_s: f64) -> f64 {
+        let z = ((interval_s + self.epsilon_s) / (expected_s + self.epsilon_s)).ln().abs() / self.sigma;
+        if z <= self.delta { 0.5 * z * z } else { self.delta * (z - 0.5 * self.delta) }
+    }
+
     /// What suits evidence of that kind: without an ear the rises of the spectrum and the attack as a whole must do all of it.
     pub fn suiting(evidence: &Evidence) -> Self {
         match evidence.heard() {

@@ -9,14 +9,13 @@ use crate::base::job::JobContext;
 use crate::base::number::Real;
 use crate::warping::gdtw::{CostTable, EdgeCost, FirstGrid, NodeCost, Problem, SolveOptions, Workspace, solve};
 
-use super::band::touching;
 use super::chord::Chord;
 use super::evidence::{Evidence, Pattern};
+use super::following::Way;
 use super::params::OnsetParams;
 use super::stage::Rough;
 
-/// Pieces with more knots are solved window by window, so that memory does not grow with the piece, and what is settled is not
-/// solved again.
+/// Pieces with more knots are solved window by window, so that memory does not grow with the piece.
 const WINDOW_KNOTS: usize = 1500;
 /// Share of a window that is kept: what follows it must be able to speak for the rest.
 const KEPT_SHARE: f64 = 0.8;
@@ -32,67 +31,45 @@ pub(super) struct Parts<'a> {
     pub params: &'a OnsetParams,
 }
 
-/// Where each knot is looked for.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Search {
-    /// Middle of the band at each knot.
-    pub centre: Vec<f64>,
-    /// How far from it.
-    pub radius: Vec<f64>,
-    /// Frames that are taken as one, by the best of them.
-    pub stride: usize,
-}
-
-impl Search {
-    /// Knots of a path that lie at the edge of the band.
-    pub fn touched_by(&self, times: &[f64]) -> Vec<usize> {
-        touching(&self.centre, times, &self.radius)
-    }
-
-    fn part(&self, range: Range<usize>) -> Self {
-        let (centre, radius) = (self.centre[range.clone()].to_vec(), self.radius[range].to_vec());
-        Self { centre, radius, stride: self.stride }
-    }
-}
-
-/// A window that was solved: what it was asked and what it found.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Window {
-    /// Where the window before it settled its first knot.
-    start: Option<f64>,
-    search: Search,
-    times: Vec<f64>,
-}
-
 impl Parts<'_> {
-    /// Finds the best times of all knots, window by window if they are many. `known` holds the windows of the last time: those that
-    /// are asked the same again are not solved again.
-    pub fn solve(&self, ctx: &JobContext, search: &Search, known: &mut Vec<Window>) -> Result<Vec<f64>> {
+    /// Finds the best times of all knots near where the score was followed to, window by window if they are many.
+    pub fn solve(&self, ctx: &JobContext, way: &Way) -> Result<Vec<f64>> {
         let mut workspace = Workspace::default();
         let mut found: Vec<f64> = Vec::with_capacity(self.chords.len());
-        for (index, range) in windows(self.chords.len()).into_iter().enumerate() {
+        for range in windows(self.chords.len()) {
             found.truncate(range.start + 1);
             // The first knot of a later window was settled by the window before it.
             let start = if range.start > 0 { found.last().copied() } else { None };
-            let search = search.part(range.clone());
-            if known.get(index).is_none_or(|window| window.start != start || window.search != search) {
-                let times = self.solve_window(ctx, range, &search, start, &mut workspace)?;
-                let window = Window { start, search, times };
-                match known.get_mut(index) {
-                    Some(old) => *old = window,
-                    None => known.push(window),
-                }
-            }
-            found.extend(&known[index].times[usize::from(!found.is_empty())..]);
+            let times = self.solve_window(ctx, range, way, start, &mut workspace)?;
+            found.extend(&times[usize::from(!found.is_empty())..]);
         }
         Ok(found)
+    }
+
+    /// Where a knot is looked for.
+    fn limits(&self, way: &Way, knot: usize) -> (f64, f64) {
+        let OnsetParams { band_s, reach_s, .. } = *self.params;
+        let rough = self.rough.centre.at(self.chords[knot].onset_s);
+        ((way.times[knot] - band_s).max(rough - reach_s), (way.times[knot] + band_s).min(rough + reach_s))
+    }
+
+    /// Knots that lie at the edge of where they were looked for.
+    pub fn at_limit(&self, way: &Way, times: &[f64]) -> Vec<usize> {
+        /// Of the width of the band.
+        const TOUCHING: f64 = 0.1;
+        let near = TOUCHING * self.params.band_s;
+        let touches = |&knot: &usize| {
+            let (low, high) = self.limits(way, knot);
+            times[knot] < low + near || times[knot] > high - near
+        };
+        (0..times.len()).filter(touches).collect()
     }
 
     fn solve_window(
         &self,
         ctx: &JobContext,
         range: Range<usize>,
-        search: &Search,
+        way: &Way,
         start: Option<f64>,
         workspace: &mut Workspace,
     ) -> Result<Vec<f64>> {
@@ -103,8 +80,8 @@ impl Parts<'_> {
         {
             held.insert(0, (0, time));
         }
-        let table = self.table(ctx, range.clone(), search)?;
-        let problem = self.problem(range, &table)?.with_anchors(&held)?;
+        let table = self.table(ctx, range.clone(), |knot| self.limits(way, knot))?;
+        let problem = self.problem(range, &table, way).with_anchors(&held)?;
         let options = SolveOptions {
             first_grid: FirstGrid::StepsPerFrame(1.0),
             refinements: 0,
@@ -115,58 +92,64 @@ impl Parts<'_> {
     }
 
     /// The objective of a warp of the whole piece.
-    pub fn objective(&self, ctx: &JobContext, phi: &[f64]) -> Result<f64> {
+    pub fn objective(&self, ctx: &JobContext, way: &Way, phi: &[f64]) -> Result<f64> {
         // Parabolas read one neighbour to either side; the next ones are for times that lie between grid points.
-        let radius = vec![2.0 * Evidence::step_s(); phi.len()];
-        let table = self.table(ctx, 0..phi.len(), &Search { centre: phi.to_vec(), radius, stride: 1 })?;
-        Ok(self.problem(0..phi.len(), &table)?.objective(phi))
+        let radius = 2.0 * Evidence::step_s();
+        let table = self.table(ctx, 0..phi.len(), |knot| (phi[knot] - radius, phi[knot] + radius))?;
+        Ok(self.problem(0..phi.len(), &table, way).objective(phi) + way.gap_cost)
     }
 
     /// Costs of the knots in `range` where they are looked for.
-    fn table(&self, ctx: &JobContext, range: Range<usize>, search: &Search) -> Result<CostTable> {
-        let step = search.stride as f64 * Evidence::step_s();
-        let last = (self.evidence.frames() - 1) / search.stride;
+    fn table(
+        &self,
+        ctx: &JobContext,
+        range: Range<usize>,
+        limits: impl Fn(usize) -> (f64, f64) + Sync,
+    ) -> Result<CostTable> {
+        let step = Evidence::step_s();
+        let last = self.evidence.frames() - 1;
         let mut table = CostTable::new(0.0, step)?;
-        let row = |index: usize| {
-            // What the ear says may have to be worked out first, and that takes time.
+        let row = |knot: usize| {
             ctx.check()?;
-            let (centre, radius) = (search.centre[index], search.radius[index]);
-            let low = (((centre - radius) / step).floor().max(0.0) as usize).min(last);
-            let high = (((centre + radius) / step).ceil().max(0.0) as usize).min(last);
-            let pattern = &self.patterns[range.start + index];
-            Ok((low, (low..=high).map(|at| -self.evidence.best_at(at, search.stride, pattern)).collect()))
+            let (low, high) = limits(knot);
+            let low = ((low / step).floor().max(0.0) as usize).min(last);
+            let high = ((high / step).ceil().max(0.0) as usize).clamp(low, last);
+            let pattern = &self.patterns[knot];
+            Ok((low, (low..=high).map(|frame| -self.evidence.at(frame, pattern)).collect()))
         };
-        let rows: Vec<(usize, Vec<f32>)> = (0..range.len()).into_par_iter().map(row).collect::<Result<_>>()?;
+        let rows: Vec<(usize, Vec<f32>)> = range.into_par_iter().map(row).collect::<Result<_>>()?;
         for (low, row) in &rows {
             table.push_row(*low, row)?;
         }
         Ok(table)
     }
 
-    fn problem<'t>(&self, range: Range<usize>, table: &'t CostTable) -> Result<Problem<'t>> {
-        let tempo = self.rough.tempo;
-        let knots: Vec<f64> = self.chords[range].iter().map(|chord| chord.onset_s).collect();
-        let tempo_s = knots.windows(2).map(|pair| tempo.at(pair[1]) - tempo.at(pair[0])).collect();
-        let problem = onset_problem(knots, tempo_s, table, self.params);
-        Ok(match self.params.slope {
+    fn problem<'t>(&self, range: Range<usize>, table: &'t CostTable, way: &Way) -> Problem<'t> {
+        let knots: Vec<f64> = self.chords[range.clone()].iter().map(|chord| chord.onset_s).collect();
+        let segments = range.start..range.end - 1;
+        let (weights, intervals) = (way.weights[segments.clone()].to_vec(), way.intervals_s[segments].to_vec());
+        let problem = onset_problem(knots, weights, intervals, table, self.params);
+        match self.params.slope {
             Some((least, most)) => {
-                let whole = tempo.mean_slope();
+                let whole = self.rough.tempo.mean_slope();
                 problem.with_slope_limits(least * whole, most * whole)
             }
             None => problem,
-        })
+        }
     }
 }
 
-/// The onset problem: the costs of the knots, and of how far each interval between two is from the one expected, `tempo_s`.
+/// The onset problem: the costs of the knots, and of how far each interval between two is from the one expected, `tempo_s`, each
+/// with its weight.
 pub(crate) fn onset_problem<'t, F: Real>(
     knots: Vec<f64>,
+    weight: Vec<f64>,
     tempo_s: Vec<f64>,
     table: &'t CostTable<F>,
     params: &OnsetParams,
 ) -> Problem<'t, F> {
     let edges = EdgeCost::LogTempo {
-        weight: vec![1.0; tempo_s.len()],
+        weight,
         reference: tempo_s,
         epsilon: params.epsilon_s,
         sigma: params.sigma,

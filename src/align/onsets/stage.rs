@@ -1,4 +1,4 @@
-//! Puts the onset problem together, solves it, widens the band where the path touches it.
+//! Puts the onset problem together: follows the score, then places its onsets near where that led.
 
 use std::collections::BTreeMap;
 
@@ -8,19 +8,16 @@ use crate::base::job::JobContext;
 use crate::score::Score;
 use crate::warping::Warp;
 
-use super::band::{lost, touching, widen};
 use super::chord::{Chord, chords};
 use super::evidence::Evidence;
+use super::following::{Way, way};
 use super::hearing::hearing;
 use super::local::{between_frames, carry_notes, medians, set_clock};
 use super::params::OnsetParams;
 use super::pattern;
-use super::solving::{Parts, Search};
+use super::solving::Parts;
 use super::support::{PRECISE_S, Support, support};
 use super::voices::place_notes;
-
-/// Where a band is widened, so many frames are taken as one: 23 ms.
-const COARSE_FRAMES: usize = 4;
 
 /// What is known before: where the onsets are roughly, and at what tempo.
 #[derive(Debug, Clone, Copy)]
@@ -74,8 +71,14 @@ pub fn place(
         fixed: &fixed,
         params,
     };
-    let Path { mut times, at_limit } = path(ctx, &parts, centre)?;
-    let objective = parts.objective(ctx, &times)?;
+    // Limits of the slope are the user's word on how the score is followed: then it is not looked for elsewhere.
+    let way = match params.slope {
+        None => way(ctx, &parts)?,
+        Some(_) => Way::of_rough(&chords, rough.centre, rough.tempo),
+    };
+    let mut times = parts.solve(ctx, &way)?;
+    let at_limit = parts.at_limit(&way, &times);
+    let objective = parts.objective(ctx, &way, &times)?;
     between_frames(evidence, &parts.patterns, &fixed, &mut times);
     let (mut notes, weights) = place_notes(evidence, score, &chords, &times, params);
     set_clock(&mut notes, params.late_s);
@@ -92,40 +95,6 @@ pub fn place(
     fixed.iter().for_each(|&(knot, _)| support[knot].is_fixed = true);
     let warp = onset_warp(score, &chords, rough, times)?;
     Ok(Placed { warp, notes, chords, support, objective, ends: Vec::new() })
-}
-
-/// The times of the knots, and which of them lie at the edge of the band that they were looked for in.
-struct Path {
-    times: Vec<f64>,
-    at_limit: Vec<usize>,
-}
-
-/// The best path in a band. Where it touches the band or is lost, the band is widened in coarse steps, and what is found there is
-/// the middle of a new band.
-fn path(ctx: &JobContext, parts: &Parts<'_>, centre: Vec<f64>) -> Result<Path> {
-    let params = parts.params;
-    let mut known = Vec::new();
-    let mut fine = Search { radius: vec![params.band_s; centre.len()], centre, stride: 1 };
-    let found = parts.solve(ctx, &fine, &mut known)?;
-    let mut wide = Search { stride: COARSE_FRAMES, ..fine.clone() };
-    let mut coarse = None;
-    for _ in 0..params.widenings {
-        let (phi, stride) = coarse.as_ref().map_or((&found, 1), |phi| (phi, COARSE_FRAMES));
-        let mut astray = touching(&wide.centre, phi, &wide.radius);
-        astray.extend(lost(parts.evidence, &parts.patterns, phi, stride, params));
-        if !widen(&wide.centre, &astray, &mut wide.radius) {
-            break;
-        }
-        coarse = Some(parts.solve(ctx, &wide, &mut Vec::new())?);
-    }
-    let Some(coarse) = coarse else { return Ok(Path { at_limit: fine.touched_by(&found), times: found }) };
-    for (knot, middle) in fine.centre.iter_mut().enumerate() {
-        if wide.radius[knot] > fine.radius[knot] {
-            *middle = coarse[knot];
-        }
-    }
-    let times = parts.solve(ctx, &fine, &mut known)?;
-    Ok(Path { at_limit: fine.touched_by(&times), times })
 }
 
 /// One knot per chord and one at the end of the score, reached at the tempo expected.

@@ -62,6 +62,9 @@ const FORBIDDING_PRICE: f32 = 2.0;
 const MOST_TRANSPOSITION: i32 = 3;
 /// A transposition is believed if it brings the cost down by this much.
 const TRANSPOSITION_GAIN: f64 = 0.02;
+/// Leaving out anything in between costs as much as so many seconds of sound besides: as much as not to do so where the music is only
+/// slow, or a little out of place.
+const GAP_S: f64 = 2.0;
 /// Tempo ratios (performance seconds per score second) that are tried at all.
 const RATIO_RANGE: (f64, f64) = (0.25, 4.0);
 /// If the ratio found differs from the one assumed by more than this factor, the search is done again with it.
@@ -226,12 +229,17 @@ impl Search<'_> {
         let distances = cosine_distances(ctx, &expected, audio, &Band::full(expected.len(), audio.len())?)?;
         let width = audio.len();
         let skips = skip_prices(audio, prices.sound);
-        let mut path = overlap(ctx, &distances, SkipPrices { score: prices.score, performance: &skips })?;
+        let mut path =
+            overlap(ctx, &distances, SkipPrices { score: prices.score, performance: &skips, gap: self.gap_price() })?;
         let cost = path.cost / (expected.len() + width) as f64;
         if path.pairs.len() < (LEAST_COVERED * expected.len().min(width) as f64) as usize {
             // Nothing seems to match. The best whole reading is still worth more than none; its distance tells.
             let dear = vec![FORBIDDING_PRICE; width];
-            path = overlap(ctx, &distances, SkipPrices { score: FORBIDDING_PRICE, performance: &dear })?;
+            path = overlap(
+                ctx,
+                &distances,
+                SkipPrices { score: FORBIDDING_PRICE, performance: &dear, gap: f32::INFINITY },
+            )?;
         }
         let to_score = |frame: f64| first + expected.time_s(frame) / ratio;
         self.start(&path, &distances, &to_score, cost, transposition, prices)
@@ -263,7 +271,8 @@ impl Search<'_> {
         let ranges: Vec<Range<usize>> = (0..expected.len()).map(columns).collect();
         let distances = cosine_distances(ctx, &expected, audio, &Band::from_ranges(audio.len(), &ranges)?)?;
         let skips = skip_prices(audio, found.prices.sound);
-        let path = overlap(ctx, &distances, SkipPrices { score: found.prices.score, performance: &skips })?;
+        let prices = SkipPrices { score: found.prices.score, performance: &skips, gap: self.gap_price() };
+        let path = overlap(ctx, &distances, prices)?;
         if path.pairs.len() < (LEAST_COVERED * expected.len() as f64) as usize {
             // What was found does not hold when looked at closely; then nothing better will be found near it.
             return Ok(found.clone());
@@ -271,6 +280,11 @@ impl Search<'_> {
         let to_score = |frame: f64| tempo.inverse(begin_s + expected.time_s(frame));
         // Candidates are compared by what the search over everything found.
         self.start(&path, &distances, &to_score, found.cost, transposition, found.prices)
+    }
+
+    /// What leaving out something in between costs.
+    fn gap_price(&self) -> f32 {
+        (GAP_S / self.audio.hop_s) as f32 * WHOLE.sound
     }
 
     fn start(

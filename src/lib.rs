@@ -61,6 +61,13 @@ pub mod engine {
     pub use crate::warping::{Signal, Warp};
 }
 
+/// What the confidence of a result and its verdicts are judged by, to fit these judgements again: see the example `fit_judgement`.
+pub mod judgement {
+    pub use crate::align::clues::{
+        Clues, NOTE_CLUES, NoteClues, ONSET_CLUES, OnsetClues, STROKE_CLUES, StrokeClues, clues,
+    };
+}
+
 /// The networks and their training.
 pub mod training {
     pub use crate::learning::{

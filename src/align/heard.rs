@@ -179,6 +179,11 @@ impl Heard {
         samples_to_seconds(EAR_HOP, ANALYSIS_RATE)
     }
 
+    /// Whether all that was played is known, not only heard.
+    pub fn is_known(&self) -> bool {
+        self.is_known
+    }
+
     /// Whether a pitch was listened for, or all that was played is known.
     pub fn hears(&self, pitch: u8) -> bool {
         self.is_known || self.pitches.get(usize::from(pitch)).is_some_and(Option::is_some)

@@ -1,5 +1,6 @@
 //! From a performance and its score to an [`Alignment`]: the one orchestration that command line, batch and window call.
 
+pub mod clues;
 mod confidence;
 mod corrections;
 mod durations;

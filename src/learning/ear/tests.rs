@@ -19,7 +19,7 @@ use crate::learning::extractor::SliceScores;
 use crate::learning::trainer::{CheckpointPlace, Epoch, Lesson, TrainEvent, Trained, train};
 use crate::learning::{AdamParams, Control, EarMethod, TrainParams, TrainingMethod};
 use crate::networks::ear::Scene;
-use crate::networks::{Ear, EarSpec, Model, ModelCard};
+use crate::networks::{Ear, EarSpec, Model, ModelCard, ProblemWeights};
 use crate::score::{Score, SynthParams, plain_score, synthesise_mapped};
 
 /// 70 chords of one or two notes.
@@ -52,7 +52,8 @@ fn sound(late_s: f64) -> AlignedSound {
     AlignedSound::new(&JobContext::new(), &play(&score), &score, truth).unwrap()
 }
 
-const SMALL: EarSpec = EarSpec { hop: 256, channels: 8, hidden: 5, summary: 3, head: 6 };
+const USUAL: ProblemWeights = ProblemWeights { rises: 1.0, ear: 1.0, tempo: 1.0 };
+const SMALL: EarSpec = EarSpec { hop: 256, channels: 8, hidden: 5, summary: 3, head: 6, problem: USUAL };
 
 fn untrained(seed: u64) -> Ear {
     Ear::untrained(ModelCard::new("ear", SMALL), seed, &Device::Cpu).unwrap()
@@ -80,8 +81,14 @@ fn the_gradient_of_the_whole_chain_from_weights_to_time_error_is_that_of_finite_
     let (ctx, sounds) = (JobContext::new(), [sound(0.004)]);
     let stretches = [(3..27, 0.02), (40..64, -0.03)];
     let plan = stretches.map(|(chords, shift_s)| Stretch { sound: 0, chords, shift_s });
-    let loss = |parameters: &Tensor| StretchBatch::new(&sounds, &plan).loss(&ctx, &SMALL, parameters).unwrap();
-    let base: Vec<f64> = untrained(1).parameters().unwrap().into_iter().map(f64::from).collect();
+    let mut base: Vec<f64> = untrained(1).parameters().unwrap().into_iter().map(f64::from).collect();
+    let network = base.len();
+    // Behind the weights of the network come the logarithms of those of the problem.
+    base.extend([0.1, -0.2, 0.15]);
+    let loss = |parameters: &Tensor| {
+        let (ear, problem) = (parameters.narrow(0, 0, network).unwrap(), parameters.narrow(0, network, 3).unwrap());
+        StretchBatch::new(&sounds, &plan).loss(&ctx, &SMALL, &ear, &problem).unwrap()
+    };
     let parameters = Var::from_slice(&base, base.len(), &Device::Cpu).unwrap();
     let value = loss(parameters.as_tensor());
     let gradient: Vec<f64> = value.backward().unwrap().get(&parameters).unwrap().to_vec1().unwrap();
@@ -90,8 +97,8 @@ fn the_gradient_of_the_whole_chain_from_weights_to_time_error_is_that_of_finite_
     let largest = gradient.iter().fold(0.0_f64, |a, g| a.max(g.abs()));
     assert!(largest > 1e-6, "nothing to check");
     let mut random = Random::at(5, &[]);
-    for _ in 0..40 {
-        let index = random.between(0.0, base.len() as f64) as usize;
+    let drawn: Vec<usize> = (0..40).map(|_| random.between(0.0, network as f64) as usize).collect();
+    for index in drawn.into_iter().chain(network..network + 3) {
         let at = |change: f64| {
             let mut changed = base.clone();
             changed[index] += change;

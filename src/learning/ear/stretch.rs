@@ -152,13 +152,7 @@ impl Placing {
     }
 
     fn problem<'t, F: Real>(&self, table: &'t CostTable<F>) -> Problem<'t, F> {
-        onset_problem(
-            self.knots.clone(),
-            vec![1.0; self.tempo_s.len()],
-            self.tempo_s.clone(),
-            table,
-            &OnsetParams::default(),
-        )
+        onset_problem(self.knots.clone(), self.tempo_s.clone(), table, &OnsetParams::default())
     }
 
     /// TimeErr in seconds when it is solved; adds to `flow` a share of its gradient with respect to the answers.

@@ -1,9 +1,7 @@
 //! Performances that are not what is written: every onset that was played is found all the same.
 
-use crate::align::onset_method::{find, params};
-use crate::align::onsets::OnsetParams;
-use crate::align::settings::{OnsetMethod, Settings};
-use crate::align::{Listening, Performance, Stopwatch};
+use crate::align::settings::Settings;
+use crate::align::{Named, Performance, Stopwatch, align};
 use crate::base::job::JobContext;
 use crate::networks::Device;
 use crate::score::{Score, Take, plain_score};
@@ -58,12 +56,11 @@ fn misplaced(
     keeps: &dyn Fn(f64) -> bool,
 ) -> Vec<(f64, f64)> {
     let score = plain_score(score);
-    let (ctx, settings) = (JobContext::new(), Settings::default());
-    let take = Performance::from(Take { played: performance });
-    let mut watch = Stopwatch::default();
-    let listening = Listening::new(&ctx, &take, &score, &settings.method, &Device::Cpu, &mut watch).unwrap();
-    let params = params(&settings, &OnsetMethod::default(), &OnsetParams::suiting(&listening.evidence));
-    let warp = find(&ctx, &listening, &score, &settings, &params, &mut watch).unwrap().placed.warp;
+    let (take, settings) = (Performance::from(Take { played: performance }), Settings::default());
+    let (recording, written) = (Named { name: "take", content: &take }, Named { name: "score", content: &score });
+    let ctx = JobContext::new();
+    let (found, _) = align(&ctx, recording, written, &settings, &Device::Cpu, &mut Stopwatch::default()).unwrap();
+    let warp = found.warp;
     let off = |s: f64| (s, warp.at(s) - time(s));
     score.onsets_s().into_iter().filter(|&s| keeps(s)).map(off).filter(|(_, off)| off.abs() > 0.03).collect()
 }

@@ -194,7 +194,7 @@ impl Work<'_> {
             chords: &placed.chords,
             support: &placed.support,
             match_confidence,
-            radius_s: params.band_s,
+            radius_s: params.reach_s,
         })?;
         if let Some(read) = read {
             let as_played = &found.placed.warp;

@@ -51,7 +51,7 @@ pub fn follow(
     let mut ways = Ways { from: vec![FIRST; table.costs().len()], gaps: Vec::new() };
     let (mut costs, mut edges) = (Vec::new(), Vec::new());
     let mut here = Row { first: table.first(0), costs: table.row(0).to_vec() };
-    let mut gaps = GapRow::beginning(&here, 0, price(0), prices.step);
+    let mut gaps = GapRow::beginning(&here, price(0), prices.step);
     for knot in 1..knots {
         if knot.is_multiple_of(64) {
             ctx.check()?;
@@ -132,52 +132,50 @@ struct Row {
     costs: Vec<f32>,
 }
 
-/// What it costs to have been at a knot or to have left it out, at a time or before.
+/// What it costs to have been at a knot or to have left it out, at a time or before. Who leaves it out passes it all the same, not before
+/// its row begins.
 struct GapRow {
     first: usize,
     costs: Vec<f32>,
     /// Where each gap begins.
     origins: Vec<Option<Node>>,
+    /// What it costs to have left out everything so far.
+    nothing: f32,
 }
 
 impl GapRow {
-    /// At the first knot: everything may begin anywhere.
-    fn beginning(row: &Row, knot: usize, price: f32, step: f32) -> Self {
-        Self::of(row, knot, step, |_| (price, None))
+    fn beginning(row: &Row, price: f32, step: f32) -> Self {
+        let nowhere = Self { first: usize::MAX, costs: Vec::new(), origins: Vec::new(), nothing: 0.0 };
+        nowhere.next(row, 0, price, step)
     }
 
     /// At the next knot: whoever leaves it out pays for it.
     fn next(&self, row: &Row, knot: usize, price: f32, step: f32) -> Self {
-        Self::of(row, knot, step, |time| {
-            let (cost, origin) = self.at(time, step);
-            (cost + price, origin)
-        })
-    }
-
-    fn of(row: &Row, knot: usize, step: f32, left_out: impl Fn(usize) -> (f32, Option<Node>)) -> Self {
+        let nothing = self.nothing + price;
         let (mut costs, mut origins) = (Vec::with_capacity(row.costs.len()), Vec::with_capacity(row.costs.len()));
-        let mut best = (f32::INFINITY, None);
+        let mut best = (nothing, None);
         for (node, &cost) in row.costs.iter().enumerate() {
             best.0 += step;
-            let without = left_out(row.first + node);
-            if without.0 < best.0 {
-                best = without;
-            }
-            if cost < best.0 {
-                best = (cost, Some((knot as u32, node as u32)));
+            let left_out = self.at(row.first + node, step);
+            let ways = [(nothing, None), (left_out.0 + price, left_out.1), (cost, Some((knot as u32, node as u32)))];
+            for way in ways {
+                if way.0 < best.0 {
+                    best = way;
+                }
             }
             costs.push(best.0);
             origins.push(best.1);
         }
-        Self { first: row.first, costs, origins }
+        Self { first: row.first, costs, origins, nothing }
     }
 
-    /// Behind the end of the row time passes on.
+    /// Behind the end of the row time passes on; before it, nothing has happened yet.
     fn at(&self, time: usize, step: f32) -> (f32, Option<Node>) {
-        let Some(node) = time.checked_sub(self.first) else { return (f32::INFINITY, None) };
+        let Some(node) = time.checked_sub(self.first) else { return (self.nothing, None) };
         let last = self.costs.len() - 1;
         let beyond = node.saturating_sub(last);
-        (self.costs[node.min(last)] + beyond as f32 * step, self.origins[node.min(last)])
+        let passed = (self.costs[node.min(last)] + beyond as f32 * step, self.origins[node.min(last)]);
+        if self.nothing < passed.0 { (self.nothing, None) } else { passed }
     }
 }
 

@@ -19,28 +19,30 @@ fn solve(rows: &Rows, edges: &[f32], held: &[bool], prices: GapPrices) -> Follow
 /// What a way costs; infinite if it is none.
 fn cost_of(rows: &Rows, edges: &[f32], held: &[bool], prices: GapPrices, at: &[Option<usize>]) -> f32 {
     let mut cost = 0.0;
-    let mut before: Option<(usize, usize)> = None;
-    let mut open = 0;
+    let mut before: Option<usize> = None;
+    // Knots left out since then, and the time at which the last of them is passed.
+    let (mut open, mut passed) = (0, 0);
     for (knot, place) in at.iter().enumerate() {
         let Some(time) = *place else {
             cost += if held[knot] { f32::INFINITY } else { prices.knot };
-            open += 1;
+            (open, passed) = (open + 1, passed.max(rows[knot].0));
             continue;
         };
         cost += rows[knot].1[time - rows[knot].0];
         cost += match before {
             None if open == 0 => 0.0,
             None => prices.open,
-            Some((_, earlier)) if time < earlier => f32::INFINITY,
-            Some((_, earlier)) => {
+            Some(earlier) if time < earlier.max(passed) => f32::INFINITY,
+            Some(earlier) => {
                 let gap = prices.open + prices.step * (time - earlier) as f32;
                 let edge = edges.get(time - earlier).copied().unwrap_or(f32::INFINITY);
                 if open > 0 { gap } else { gap.min(edge) }
             }
         };
-        (before, open) = (Some((knot, time)), 0);
+        (before, open, passed) = (Some(time), 0, 0);
     }
-    cost + if open > 0 { prices.open } else { 0.0 }
+    let waited = before.map_or(0, |earlier| passed.saturating_sub(earlier));
+    cost + if open > 0 { prices.open + prices.step * waited as f32 } else { 0.0 }
 }
 
 /// The oracle: tries every way.
@@ -80,7 +82,9 @@ proptest! {
 fn time_that_passes_and_knots_that_are_left_out_cost_one_gap_each() {
     // Knots 0, 1, 2 at 0, 2, 4; then ten steps pass; knots 5 and 6 are nowhere.
     let spots = [Some(0), Some(2), Some(4), Some(16), Some(18), None, None, Some(20), Some(22)];
-    let row = |spot: &Option<usize>| (0..24).map(|time| if Some(time) == *spot { -4.0 } else { 0.0 }).collect();
+    let missing = |spot: &Option<usize>| if spot.is_none() { 1.0 } else { 0.0 };
+    let row =
+        |spot: &Option<usize>| (0..24).map(|time| if Some(time) == *spot { -4.0 } else { missing(spot) }).collect();
     let rows: Rows = spots.iter().map(|spot| (0, row(spot))).collect();
     let prices = GapPrices { open: 3.0, knot: 0.5, step: 0.01 };
     let edges = [6.0, 2.0, 0.0, 2.0, 6.0];

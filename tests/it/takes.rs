@@ -81,6 +81,28 @@ fn notes_of_a_midi_performance_are_found_at_its_own_times() {
 }
 
 #[test]
+fn a_cadenza_that_is_not_in_the_score_moves_no_note_of_it() {
+    let (demo, take) = (Demo::new(), Take::new());
+    let second = |ticks: u32| f64::from(ticks) * TICK_S;
+    let tick = |second: f64| (second / TICK_S).round() as u32;
+    // Between two chords, neither of which is torn apart.
+    let mut later_half = take.ticks.windows(2).skip(take.ticks.len() / 2);
+    let middle = later_half.find(|pair| pair[1].0 > pair[0].0 + tick(0.05)).unwrap()[1].0;
+    let later = |onset: u32| if onset >= middle { onset + tick(7.0) } else { onset };
+    let mut ticks: Vec<TickNote> =
+        take.ticks.iter().map(|&(onset, length, pitch)| (later(onset), length, pitch)).collect();
+    // Up and down through two octaves, in the place of nothing that is written.
+    ticks.extend((0..60).map(|k: u32| (middle + tick(0.3 + 0.11 * f64::from(k)), tick(0.1), 60 + (k * 5 % 24) as u8)));
+    let file = demo.file("cadenza.mid", midi(MICROS_PER_BEAT, &ticks));
+    let found = notes(&align(&file, &demo, &["-q", "--per", "note"]).ok());
+    for (index, (found, played)) in found.iter().zip(&take.notes).enumerate() {
+        let Some((onset, _)) = played else { continue };
+        let played = second(later(tick(*onset)));
+        assert!((found.0 - played).abs() < 2e-4, "note {index} begins at {played} and not at {}", found.0);
+    }
+}
+
+#[test]
 fn a_midi_performance_is_told_by_its_content_also_from_a_pipe() {
     let (demo, take) = (Demo::new(), Take::new());
     let rows = |run: Run| run.stdout.lines().filter(|line| !line.starts_with('#')).collect::<Vec<_>>().join("\n");

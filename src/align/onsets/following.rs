@@ -18,8 +18,8 @@ use super::solving::Parts;
 const PASSAGE_S: f64 = 4.0;
 /// It is looked at this often.
 const TEMPO_STEP_S: f64 = 0.25;
-/// What following the tempo of the rough start costs at each onset where that of the passage would be dearer.
-const ROUGH_TEMPO_PRICE: f64 = 1.0;
+/// What following another tempo than that of the passage costs at each onset: that of the rough start just there, or that of the whole.
+const OTHER_TEMPO_PRICE: f64 = 1.0;
 /// The tempo of what was found is smoothed over this much of the performance.
 const SMOOTHING_S: f64 = 0.75;
 
@@ -29,8 +29,6 @@ pub(super) struct Way {
     pub times: Vec<f64>,
     /// The interval expected behind each knot but the last.
     pub intervals_s: Vec<f64>,
-    /// How much that counts: nothing in a gap.
-    pub weights: Vec<f64>,
     /// What the gaps cost.
     pub gap_cost: f64,
 }
@@ -42,7 +40,6 @@ impl Way {
         Self {
             times: chords.iter().map(|chord| centre.at(chord.onset_s)).collect(),
             intervals_s: chords.windows(2).map(intervals).collect(),
-            weights: vec![1.0; chords.len().saturating_sub(1)],
             gap_cost: 0.0,
         }
     }
@@ -53,6 +50,8 @@ pub(super) fn way(ctx: &JobContext, parts: &Parts<'_>) -> Result<Way> {
     let Parts { chords, rough, params, .. } = parts;
     let straight = Way::of_rough(chords, rough.centre, rough.tempo);
     let steady: Vec<f64> = passage_intervals(chords, rough.tempo);
+    let slopes = chords.windows(2).zip(&steady).map(|(pair, steady)| steady / (pair[1].onset_s - pair[0].onset_s));
+    let typical = super::median(slopes.collect()).unwrap_or_else(|| rough.tempo.mean_slope());
     let step = CoarseEvidence::step_s();
     let prices = GapPrices {
         open: params.gap_price as f32,
@@ -60,7 +59,9 @@ pub(super) fn way(ctx: &JobContext, parts: &Parts<'_>) -> Result<Way> {
         step: (params.gap_second_price * step) as f32,
     };
     let edge = |segment: usize, costs: &mut Vec<f32>| {
-        let references = [(steady[segment], 0.0), (straight.intervals_s[segment], ROUGH_TEMPO_PRICE)];
+        let whole = typical * (chords[segment + 1].onset_s - chords[segment].onset_s);
+        let price = OTHER_TEMPO_PRICE;
+        let references = [(steady[segment], 0.0), (straight.intervals_s[segment], price), (whole, price)];
         let widest = references.iter().map(|&(reference, price)| {
             // Where the linear part of the penalty reaches the price of a gap.
             let z = (params.gap_price - price).max(0.0) / params.delta + 0.5 * params.delta;
@@ -84,10 +85,13 @@ pub(super) fn way(ctx: &JobContext, parts: &Parts<'_>) -> Result<Way> {
     let times = between(&found, &straight.times);
     let left_out = found.iter().filter(|time| time.is_none()).count();
     let gap_cost = params.gap_price * followed.behind_gaps.len() as f64 + params.left_out_price * left_out as f64;
-    let mut weights = straight.weights;
-    followed.behind_gaps.iter().filter(|&&knot| knot > 0).for_each(|&knot| weights[knot - 1] = 0.0);
-    let intervals_s = expected_intervals(chords, &times, &steady, &weights)?;
-    Ok(Way { times, intervals_s, weights, gap_cost })
+    let is_own = |segment: usize| {
+        let found_s = times[segment + 1] - times[segment];
+        let ratio = (found_s + params.epsilon_s) / (steady[segment] + params.epsilon_s);
+        followed.behind_gaps.binary_search(&(segment + 1)).is_ok() || ratio.ln().abs() > params.delta * params.sigma
+    };
+    let intervals_s = expected_intervals(chords, &times, &steady, is_own)?;
+    Ok(Way { times, intervals_s, gap_cost })
 }
 
 /// Costs of the knots within reach of the rough start.
@@ -155,15 +159,21 @@ fn between(found: &[Option<f64>], rough: &[f64]) -> Vec<f64> {
     (0..found.len()).map(place).collect()
 }
 
-/// The intervals of what was found, smoothed as if there were no gaps in it.
-fn expected_intervals(chords: &[Chord], times: &[f64], steady: &[f64], weights: &[f64]) -> Result<Vec<f64>> {
-    let is_gap = |segment: usize| weights[segment] == 0.0;
+/// The intervals to be expected: those that were found, smoothed. One that is all its own, in a gap or far from the tempo of its passage, is
+/// expected as it was found, and says nothing of its neighbours.
+fn expected_intervals(
+    chords: &[Chord],
+    times: &[f64],
+    steady: &[f64],
+    is_own: impl Fn(usize) -> bool,
+) -> Result<Vec<f64>> {
+    let found = |segment: usize| (times[segment + 1] - times[segment]).max(0.0);
     let mut played = vec![0.0];
-    for segment in 0..weights.len() {
-        let interval = if is_gap(segment) { steady[segment] } else { times[segment + 1] - times[segment] };
-        played.push(played[segment] + interval.max(0.0));
+    for (segment, &steady) in steady.iter().enumerate() {
+        played.push(played[segment] + if is_own(segment) { steady } else { found(segment) });
     }
     let warp = Warp::new(chords.iter().map(|chord| chord.onset_s).collect(), played)?;
     let smooth = warp.smoothed(SMOOTHING_S / warp.mean_slope().max(f64::MIN_POSITIVE));
-    Ok(chords.windows(2).map(|pair| smooth.at(pair[1].onset_s) - smooth.at(pair[0].onset_s)).collect())
+    let expected = |segment: usize| smooth.at(chords[segment + 1].onset_s) - smooth.at(chords[segment].onset_s);
+    Ok((0..steady.len()).map(|segment| if is_own(segment) { found(segment) } else { expected(segment) }).collect())
 }

@@ -126,9 +126,8 @@ impl Parts<'_> {
 
     fn problem<'t>(&self, range: Range<usize>, table: &'t CostTable, way: &Way) -> Problem<'t> {
         let knots: Vec<f64> = self.chords[range.clone()].iter().map(|chord| chord.onset_s).collect();
-        let segments = range.start..range.end - 1;
-        let (weights, intervals) = (way.weights[segments.clone()].to_vec(), way.intervals_s[segments].to_vec());
-        let problem = onset_problem(knots, weights, intervals, table, self.params);
+        let intervals = way.intervals_s[range.start..range.end - 1].to_vec();
+        let problem = onset_problem(knots, intervals, table, self.params);
         match self.params.slope {
             Some((least, most)) => {
                 let whole = self.rough.tempo.mean_slope();
@@ -139,17 +138,15 @@ impl Parts<'_> {
     }
 }
 
-/// The onset problem: the costs of the knots, and of how far each interval between two is from the one expected, `tempo_s`, each
-/// with its weight.
+/// The onset problem: the costs of the knots, and of how far each interval between two is from the one expected, `tempo_s`.
 pub(crate) fn onset_problem<'t, F: Real>(
     knots: Vec<f64>,
-    weight: Vec<f64>,
     tempo_s: Vec<f64>,
     table: &'t CostTable<F>,
     params: &OnsetParams,
 ) -> Problem<'t, F> {
     let edges = EdgeCost::LogTempo {
-        weight,
+        weight: vec![1.0; tempo_s.len()],
         reference: tempo_s,
         epsilon: params.epsilon_s,
         sigma: params.sigma,

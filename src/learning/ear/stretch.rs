@@ -159,13 +159,8 @@ impl Placing {
     }
 
     fn problem<'t, F: Real>(&self, table: &'t CostTable<F>, weights: ProblemWeights) -> Problem<'t, F> {
-        onset_problem(
-            self.knots.clone(),
-            vec![1.0; self.tempo_s.len()],
-            self.tempo_s.clone(),
-            table,
-            &OnsetParams::default().weighted(weights),
-        )
+        let params = OnsetParams::default().weighted(weights);
+        onset_problem(self.knots.clone(), self.tempo_s.clone(), table, &params)
     }
 
     /// TimeErr in seconds when it is solved; adds to `flow` a share of its gradient with respect to the answers, and at its end to the

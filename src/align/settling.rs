@@ -256,3 +256,7 @@ fn moved(warp: &Warp, old: &[f64], times: &[f64]) -> Result<Warp> {
     moved.extend(warp.performance_s().iter().skip(times.len()).map(|time| time + shift));
     Warp::new(warp.score_s().to_vec(), moved)
 }
+
+#[cfg(test)]
+#[path = "settling_tests.rs"]
+mod tests;

@@ -1,10 +1,12 @@
-//! Scores: Standard MIDI Files, tempo maps, bars, synthesis.
+//! Scores: MIDI, MusicXML, MEI and Humdrum **kern, tempo maps, bars, synthesis.
 
 mod chunks;
 mod in_tune;
 mod meter;
 mod midi;
+mod notation;
 mod note_player;
+mod reading;
 mod soundfont;
 mod synth;
 mod take;
@@ -21,7 +23,10 @@ pub use soundfont::{SoundFont, system_soundfonts};
 pub use synth::{SynthParams, synthesise, synthesise_mapped};
 pub use take::{Take, is_midi};
 pub use tempo::{Division, TempoChange, TempoMap};
-pub use types::{KeySignature, Note, PedalChange, Score, ScoreBeat};
+pub use types::{KeySignature, Notation, Note, NoteName, PedalChange, Score, ScoreBeat};
+pub(crate) use notation::{HEAD_BYTES, Reading, ScoreKind, play_out, read_written, score_kind};
+pub use notation::{WrittenNote, WrittenPitch, WrittenScore};
+pub(crate) use reading::score_bytes;
 #[cfg(test)]
 pub(crate) use {
     meter::MeterMap,

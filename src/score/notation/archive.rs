@@ -32,7 +32,7 @@ pub(super) fn unpack(name: &Path, bytes: &[u8]) -> Result<Vec<u8>> {
 fn score_entry(name: &Path, archive: &mut Archive<'_>) -> Result<String> {
     if archive.index_for_name("META-INF/container.xml").is_some() {
         let container = extract(name, archive, "META-INF/container.xml", LARGEST_CONTAINER_BYTES)?;
-        let text = decode(name, container)?;
+        let text = decode(name, &container)?;
         if let Some(path) = named_by(name, &text)
             && archive.index_for_name(&path).is_some()
         {

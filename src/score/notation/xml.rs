@@ -1,5 +1,6 @@
 //! XML as it comes: any of the usual encodings, with bounds on what it may unfold to.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use roxmltree::{Document, Node, ParsingOptions};
@@ -7,7 +8,7 @@ use roxmltree::{Document, Node, ParsingOptions};
 use crate::base::error::{Error, Result};
 
 /// Largest XML text that is read, in bytes: an opera has about 80 MB.
-pub(super) const LARGEST_XML_BYTES: u64 = 96 << 20;
+pub(crate) const LARGEST_XML_BYTES: u64 = 96 << 20;
 /// Most elements and texts in it: each takes about 60 bytes of memory.
 const MOST_NODES: u32 = 4_000_000;
 /// Most attributes of one element: they are compared with one another.
@@ -18,7 +19,7 @@ const MOST_ATTRIBUTES_IN_ALL: usize = 3_000_000;
 const REMEDY: &str = "export it again from the notation program";
 
 /// The text of an XML file.
-pub(super) fn decode(name: &Path, bytes: Vec<u8>) -> Result<String> {
+pub(super) fn decode<'a>(name: &Path, bytes: &'a [u8]) -> Result<Cow<'a, str>> {
     if bytes.len() as u64 > LARGEST_XML_BYTES {
         let cause = format!("a score of more than {} MB is too large", LARGEST_XML_BYTES >> 20);
         return Err(Error::limit(name, cause, "check that this is the score, or split it"));
@@ -26,25 +27,36 @@ pub(super) fn decode(name: &Path, bytes: Vec<u8>) -> Result<String> {
     let wide = |big_endian: bool| {
         let unit = if big_endian { u16::from_be_bytes } else { u16::from_le_bytes };
         let units: Vec<u16> = bytes[2..].chunks_exact(2).map(|pair| unit([pair[0], pair[1]])).collect();
-        String::from_utf16(&units).map_err(|_| Error::malformed(name, "its text is not the UTF-16 it claims to be", REMEDY))
+        let text = String::from_utf16(&units).map(Cow::Owned);
+        text.map_err(|_| Error::malformed(name, "its text is not the UTF-16 it claims to be", REMEDY))
     };
-    match bytes.as_slice() {
+    match bytes {
         [0xff, 0xfe, ..] => return wide(false),
         [0xfe, 0xff, ..] => return wide(true),
-        [0xef, 0xbb, 0xbf, ..] => return utf8(name, bytes[3..].to_vec()),
+        [0xef, 0xbb, 0xbf, ..] => return utf8(name, &bytes[3..]),
         _ => {}
     }
     let declaration = String::from_utf8_lossy(&bytes[..bytes.len().min(200)]).to_ascii_lowercase();
     let declaration = declaration.split("?>").next().unwrap_or_default();
     if ["iso-8859-1", "latin1", "windows-1252"].iter().any(|encoding| declaration.contains(encoding)) {
-        return Ok(bytes.into_iter().map(char::from).collect());
+        return Ok(bytes.iter().map(|&byte| char::from(byte)).collect());
     }
     utf8(name, bytes)
 }
 
-fn utf8(name: &Path, bytes: Vec<u8>) -> Result<String> {
-    String::from_utf8(bytes).map_err(|e| {
-        let at = e.utf8_error().valid_up_to();
+/// Text without a word about its encoding: UTF-8 if it is, Latin-1 otherwise.
+pub(super) fn decode_any<'a>(name: &Path, bytes: &'a [u8]) -> Result<Cow<'a, str>> {
+    match std::str::from_utf8(bytes) {
+        Err(_) if bytes.len() as u64 <= LARGEST_XML_BYTES && !bytes.starts_with(&[0xff, 0xfe]) => {
+            Ok(bytes.iter().map(|&byte| char::from(byte)).collect())
+        }
+        _ => decode(name, bytes),
+    }
+}
+
+fn utf8<'a>(name: &Path, bytes: &'a [u8]) -> Result<Cow<'a, str>> {
+    std::str::from_utf8(bytes).map(Cow::Borrowed).map_err(|e| {
+        let at = e.valid_up_to();
         Error::malformed(name, format!("its text is not UTF-8 from byte {at} on"), "save it in UTF-8")
     })
 }

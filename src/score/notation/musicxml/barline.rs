@@ -3,6 +3,7 @@
 use roxmltree::Node;
 
 use super::super::draft::{BarDraft, Cut};
+use super::super::numbers::numbers;
 use super::super::quarters::Quarters;
 use super::super::xml::{Element, whole};
 
@@ -51,21 +52,4 @@ pub(super) fn read_barline(node: Node<'_, '_>, at: Quarters, bar: &mut BarDraft,
             _ => open.0 = None,
         }
     }
-}
-
-/// The numbers of a bracket: "1", "1, 2", "1-3", "1.".
-pub(in super::super) fn numbers(text: &str) -> Vec<u8> {
-    let mut numbers: Vec<u8> = Vec::new();
-    for piece in text.split([',', ' ', ';']).map(|piece| piece.trim_end_matches('.')) {
-        let mut ends = piece.split('-').map(|number| number.trim_end_matches('.').parse::<u8>());
-        match (ends.next(), ends.next()) {
-            (Some(Ok(first)), Some(Ok(last))) => numbers.extend(first..=last),
-            (Some(Ok(only)), None) => numbers.push(only),
-            _ => {}
-        }
-    }
-    numbers.retain(|&number| number > 0);
-    numbers.sort_unstable();
-    numbers.dedup();
-    numbers
 }

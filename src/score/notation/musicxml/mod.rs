@@ -90,7 +90,7 @@ fn by_bars<'a, 'b>(root: Node<'a, 'b>) -> Measures<'a, 'b> {
 }
 
 /// Puts everything in the order of the page; what stands at one place keeps the order of the file.
-fn sort(score: &mut WrittenScore) {
+pub(super) fn sort(score: &mut WrittenScore) {
     score.notes.sort_by_key(|note| note.place);
     score.tempi.sort_by_key(|mark| mark.place);
     // Every part repeats the tempo marks of all.

@@ -24,8 +24,8 @@ impl PartReader<'_> {
         }
         bar.reach(place.at + length);
         let voice = self.voice(node.child_words("voice").unwrap_or("1"));
-        if grace.is_none() && !is_chord {
-            self.settle_voice(voice);
+        if grace.is_none() && let Some(graces) = self.graces.get_mut(&voice) {
+            graces.settle(&mut self.score.notes);
         }
         if node.child("unpitched").is_some() {
             self.unpitched += 1;
@@ -33,9 +33,7 @@ impl PartReader<'_> {
         let Some(written) = node.child("pitch").and_then(read_pitch) else { return };
         let Some(pitch) = written.sounding(self.transposition) else { return };
         let grace = grace.map(|grace| {
-            let waiting = self.graces.entry(voice).or_default();
-            let last = waiting.last().map_or(0, |&(_, step)| step);
-            waiting.push((self.score.notes.len(), if is_chord { last.max(1) } else { last.saturating_add(1) }));
+            self.graces.entry(voice).or_default().push(self.score.notes.len(), is_chord);
             Grace { slashed: grace.attr("slash") == Some("yes"), steps_before: 1 }
         });
         let id = node.attr("id").map_or_else(|| format!("n{}", self.score.notes.len() + 1), str::to_owned);

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use roxmltree::Node;
 
 use super::super::draft::BarDraft;
+use super::super::graces::Graces;
 use super::super::quarters::Quarters;
 use super::super::written::{Clef, Key, Meter, PedalMark, Place, WrittenScore};
 use super::super::xml::{Element, whole};
@@ -26,8 +27,8 @@ pub(super) struct PartReader<'a> {
     pub cursor: Place,
     /// Where the last note stood: the next note of its chord stands there too.
     pub chord: Place,
-    /// Grace notes whose main note has not come yet, by voice: indices into the notes, and their step.
-    pub graces: HashMap<u16, Vec<(usize, u8)>>,
+    /// Grace notes whose main note has not come yet, by voice.
+    pub graces: HashMap<u16, Graces>,
     /// Voices that are not called by a number.
     pub voices: HashMap<String, u16>,
     ending: OpenEnding,
@@ -189,20 +190,8 @@ impl<'a> PartReader<'a> {
         self.score.pedal.push(PedalMark { part: self.part, place: self.cursor, down });
     }
 
-    /// Counts the grace notes that wait in a voice back from the note that they lead to.
-    pub fn settle_voice(&mut self, voice: u16) {
-        let waiting = self.graces.remove(&voice).unwrap_or_default();
-        let steps = waiting.last().map_or(0, |&(_, step)| step);
-        for (index, step) in waiting {
-            if let Some(grace) = &mut self.score.notes[index].grace {
-                grace.steps_before = (steps - step).saturating_add(1);
-            }
-        }
-    }
-
     fn settle_graces(&mut self) {
-        let voices: Vec<u16> = self.graces.keys().copied().collect();
-        voices.into_iter().for_each(|voice| self.settle_voice(voice));
+        self.graces.values_mut().for_each(|graces| graces.settle(&mut self.score.notes));
     }
 }
 

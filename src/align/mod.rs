@@ -263,11 +263,13 @@ impl Work<'_> {
         let mut notes = notes::aligned_notes(score, &warp, notes, chords, support, match_confidence);
         corrections::trust(score, settings, &mut notes);
         let centre = onset_method::centre(start, &settings.anchors)?;
+        let mut warnings = confidence::warnings(match_confidence, start, score, &warp, chords, support);
+        warnings.extend(score.notation.notices.iter().map(|notice| format!("{}: {notice}", self.score.name)));
         Ok(Alignment {
             tempo: notes::tempo_curve(score, &warp),
             confidence: confidence::of_notes(&notes),
             match_confidence,
-            warnings: confidence::warnings(match_confidence, start, score, &warp, chords, support),
+            warnings,
             places: places::places(score, &notes, &warp),
             notes,
             extra_notes: Vec::new(),

@@ -18,15 +18,15 @@ mod types;
 
 pub(crate) use in_tune::play_in_tune;
 pub use meter::{BarPosition, TimeSignature};
+pub(crate) use notation::{HEAD_BYTES, Played, Reading, play_out, score_kind};
+pub use notation::{WrittenPitch, WrittenScore, written};
 pub(crate) use note_player::{NoteOrder, NotePlayer};
+pub(crate) use reading::is_score;
 pub use soundfont::{SoundFont, system_soundfonts};
 pub use synth::{SynthParams, synthesise, synthesise_mapped};
 pub use take::{Take, is_midi};
 pub use tempo::{Division, TempoChange, TempoMap};
 pub use types::{KeySignature, Notation, Note, NoteName, PedalChange, Score, ScoreBeat};
-pub(crate) use notation::{HEAD_BYTES, Reading, ScoreKind, play_out, read_written, score_kind};
-pub use notation::{WrittenNote, WrittenPitch, WrittenScore};
-pub(crate) use reading::score_bytes;
 #[cfg(test)]
 pub(crate) use {
     meter::MeterMap,

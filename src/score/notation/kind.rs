@@ -81,7 +81,10 @@ mod tests {
         assert_eq!(kind("MThd\0\0\0\x06"), Some(ScoreKind::Midi));
         assert_eq!(kind("PK\x03\x04"), Some(ScoreKind::Archive));
         assert_eq!(kind("<?xml version='1.0'?>\n<!-- <mei> -->\n<score-timewise>"), Some(ScoreKind::MusicXml));
-        assert_eq!(kind("\u{feff}<!DOCTYPE x [<!ENTITY a 'b'>]><score-partwise version='3.1'>"), Some(ScoreKind::MusicXml));
+        assert_eq!(
+            kind("\u{feff}<!DOCTYPE x [<!ENTITY a 'b'>]><score-partwise version='3.1'>"),
+            Some(ScoreKind::MusicXml)
+        );
         assert_eq!(kind("<?xml version='1.0'?><mei:mei xmlns:mei='x'/>"), Some(ScoreKind::Mei));
         assert_eq!(kind("!!!COM: Mozart\n**text\t**kern\n"), Some(ScoreKind::Kern));
         assert_eq!(kind("**dynam\n"), None);

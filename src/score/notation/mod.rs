@@ -2,6 +2,7 @@
 
 mod archive;
 mod draft;
+mod from_midi;
 mod graces;
 mod kern;
 mod kind;
@@ -13,21 +14,21 @@ mod playing;
 mod quarters;
 mod tempo_words;
 mod to_score;
-mod written;
+pub mod written;
 mod xml;
 
 use std::path::Path;
 
 pub(crate) use kind::{HEAD_BYTES, ScoreKind, score_kind};
-pub(crate) use playing::{Reading, play_out};
+pub(crate) use playing::{Played, Reading, play_out};
+pub use written::{WrittenPitch, WrittenScore};
 pub(crate) use xml::LARGEST_XML_BYTES;
-pub use written::*;
 
 use super::midi::{Content, check};
 use super::types::Score;
 use crate::base::error::{Error, Result};
 
-/// Reads a score in a notation format from memory; `name` stands in the error messages.
+/// Reads a score as it is written from memory; `name` stands in the error messages.
 pub(crate) fn read_written(name: &Path, bytes: &[u8]) -> Result<WrittenScore> {
     match score_kind(bytes) {
         Some(ScoreKind::Archive) => {
@@ -49,19 +50,14 @@ fn read_kind(name: &Path, kind: Option<ScoreKind>, bytes: &[u8]) -> Result<Writt
             mei::read(name, &xml::parse(name, &text)?)
         }
         Some(ScoreKind::Kern) => kern::read(name, &xml::decode_any(name, bytes)?),
-        Some(ScoreKind::Midi) => {
-            Err(Error::unsupported(name, "reading MIDI as notation", "choose a score in MusicXML, MEI or Humdrum **kern"))
-        }
+        Some(ScoreKind::Midi) => Ok(from_midi::from_midi(&super::midi::read(name, bytes, Content::Score)?)),
         _ => Err(not_a_score(name, bytes)),
     }
 }
 
 /// The score that is aligned: a written one, played out.
 pub(super) fn played_score(name: &Path, written: &WrittenScore, reading: Reading) -> Result<Score> {
-    let played = play_out(written, reading).ok_or_else(|| {
-        let cause = format!("the score has more than the {} notes accepted", playing::MOST_NOTES_PLAYED);
-        Error::limit(name, cause, "check that this is the score, or split it")
-    })?;
+    let played = play_out(name, written, reading)?;
     let score = to_score::to_score(written, &played)?;
     check(name, &score, Content::Score)?;
     Ok(score)
@@ -83,3 +79,6 @@ fn not_a_score(name: &Path, bytes: &[u8]) -> Error {
         None => Error::malformed(name, "this is not a score", REMEDY),
     }
 }
+
+#[cfg(test)]
+mod tests;

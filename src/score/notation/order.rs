@@ -53,12 +53,15 @@ fn movements(bars: &[Bar]) -> Vec<std::ops::Range<usize>> {
         }
     }
     found.push(start..bars.len());
-    let has = |movement: &std::ops::Range<usize>, sign| bars[movement.clone()].iter().any(|bar| bar.signs.contains(&sign));
+    let has =
+        |movement: &std::ops::Range<usize>, sign| bars[movement.clone()].iter().any(|bar| bar.signs.contains(&sign));
     let mut joined: Vec<std::ops::Range<usize>> = Vec::new();
     for movement in found {
         let is_trio = has(&movement, Sign::DaCapo) && !has(&movement, Sign::Fine);
         match joined.last_mut() {
-            Some(before) if is_trio && has(before, Sign::Fine) && !has(before, Sign::DaCapo) => before.end = movement.end,
+            Some(before) if is_trio && has(before, Sign::Fine) && !has(before, Sign::DaCapo) => {
+                before.end = movement.end
+            }
             _ => joined.push(movement),
         }
     }

@@ -1,13 +1,15 @@
 //! The written score played out: bars in playing order, ties joined, grace notes with a time of their own.
 
 use std::collections::HashMap;
+use std::path::Path;
 
 use super::order::playing_order;
 use super::quarters::Quarters;
-use super::written::{Place, WrittenNote, WrittenScore};
+use super::written::{WrittenNote, WrittenScore};
+use crate::base::error::{Error, Result};
 
 /// Most notes that a score may have when it is played out.
-pub(super) const MOST_NOTES_PLAYED: usize = 1_000_000;
+const MOST_NOTES_PLAYED: usize = 1_000_000;
 
 /// The score as it is played.
 #[derive(Debug, Clone, Default)]
@@ -51,8 +53,8 @@ pub(crate) enum Reading {
     AsWritten,
 }
 
-/// Plays a score out; nothing if that makes too many notes.
-pub(crate) fn play_out(score: &WrittenScore, reading: Reading) -> Option<Played> {
+/// Plays a score out; `name` stands in the error message if that makes too many notes.
+pub(crate) fn play_out(name: &Path, score: &WrittenScore, reading: Reading) -> Result<Played> {
     let (order, notices) = match (reading, &score.prescribed) {
         (Reading::AsWritten, _) => ((0..score.bars.len() as u32).collect(), Vec::new()),
         (Reading::WithRepeats, Some(prescribed)) => (prescribed.clone(), Vec::new()),
@@ -67,25 +69,23 @@ pub(crate) fn play_out(score: &WrittenScore, reading: Reading) -> Option<Played>
         let from = score.notes.partition_point(|note| note.place.bar < bar);
         for (index, note) in score.notes.iter().enumerate().skip(from).take_while(|(_, note)| note.place.bar == bar) {
             times[index] = times[index].saturating_add(1);
-            let one =
-                PlayedNote { note: index as u32, onset: start + note.place.at, duration: note.duration, time: times[index] };
+            let one = PlayedNote {
+                note: index as u32,
+                onset: start + note.place.at,
+                duration: note.duration,
+                time: times[index],
+            };
             ties.play(score, one, &mut played.notes);
         }
         if played.notes.len() > MOST_NOTES_PLAYED {
-            return None;
+            let cause = format!("the score has more than the {MOST_NOTES_PLAYED} notes accepted");
+            return Err(Error::limit(name, cause, "check that this is the score, or split it"));
         }
         start += score.bars[bar as usize].length;
     }
     time_graces(score, &mut played.notes);
     played.notes.sort_by_key(|note| note.onset);
-    Some(played)
-}
-
-impl Played {
-    /// The moments at which a place of the written score is played.
-    pub fn moments(&self, place: Place) -> impl Iterator<Item = Quarters> + '_ {
-        self.bars.iter().filter(move |bar| bar.bar == place.bar).map(move |bar| bar.start + place.at)
-    }
+    Ok(played)
 }
 
 /// Two ends that are meant to meet may miss by the rounding of a file's divisions.

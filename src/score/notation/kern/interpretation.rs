@@ -41,12 +41,18 @@ impl Reader {
             self.staves[staff].staff = number.parse().ok();
         } else if let Some(name) = text.strip_prefix("I\"") {
             name.clone_into(&mut self.staves[staff].name);
-        } else if let Some(code) = text.strip_prefix('I').filter(|code| code.starts_with(|c: char| c.is_ascii_lowercase())) {
+        } else if let Some(code) =
+            text.strip_prefix('I').filter(|code| code.starts_with(|c: char| c.is_ascii_lowercase()))
+        {
             code.clone_into(&mut self.staves[staff].abbreviation);
         } else if let Some(tempo) = text.strip_prefix("MM").and_then(|tempo| tempo.parse::<f64>().ok()) {
             let known = self.score.tempi.last().is_some_and(|last| last.place == place);
             if (5.0..=1000.0).contains(&tempo) && !known {
-                self.score.tempi.push(TempoMark { place, quarters_per_minute: tempo, text: std::mem::take(&mut self.movement) });
+                self.score.tempi.push(TempoMark {
+                    place,
+                    quarters_per_minute: tempo,
+                    text: std::mem::take(&mut self.movement),
+                });
             }
         } else if let Some(meter) = text.strip_prefix('M').and_then(meter_of) {
             self.bar().meter = Some(meter);

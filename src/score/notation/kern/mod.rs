@@ -170,7 +170,8 @@ impl Reader {
             self.bar().repeat_end = Some(2);
         }
         // A sign within a bar has no number: what follows is still that bar.
-        let label = if digits > 0 { sign[..digits].to_owned() } else { format!("{}+", self.bar().label.trim_end_matches('+')) };
+        let label =
+            if digits > 0 { sign[..digits].to_owned() } else { format!("{}+", self.bar().label.trim_end_matches('+')) };
         self.next_bar(label);
         if style.len() > 1 && style.ends_with(':') {
             self.bar().repeat_start = true;
@@ -193,7 +194,8 @@ impl Reader {
                     newest = Some((staff, first..self.score.notes.len()));
                 }
                 Kind::Text => {
-                    let of_staff = newest.as_ref().filter(|(newest, _)| *newest == staff).map(|(_, notes)| notes.clone());
+                    let of_staff =
+                        newest.as_ref().filter(|(newest, _)| *newest == staff).map(|(_, notes)| notes.clone());
                     if let Some(note) = of_staff.and_then(|mut notes| notes.next()) {
                         let text = field.trim_matches(['-', '_', ' ']).to_owned();
                         self.score.notes[note].marks.push(Mark::Lyric { verse: "1".to_owned(), text });
@@ -246,10 +248,15 @@ impl Reader {
         parts.dedup();
         let mut places = vec![(0u16, 1u8); count];
         for (part, key) in parts.iter().enumerate() {
-            let mut members: Vec<usize> = (0..count).filter(|&index| (number(index).0 as u8, number(index).1) == *key).collect();
+            let mut members: Vec<usize> =
+                (0..count).filter(|&index| (number(index).0 as u8, number(index).1) == *key).collect();
             members.sort_by_key(|&index| (staves[index].staff.unwrap_or(0), count - index));
             let names = members.iter().flat_map(|&index| [&staves[index].name, &staves[index].abbreviation]);
-            let name = names.into_iter().find(|name| !name.is_empty()).cloned().unwrap_or_else(|| format!("Part {}", part + 1));
+            let name = names
+                .into_iter()
+                .find(|name| !name.is_empty())
+                .cloned()
+                .unwrap_or_else(|| format!("Part {}", part + 1));
             for (staff, &index) in members.iter().enumerate() {
                 places[index] = (part as u16, staff.min(99) as u8 + 1);
             }

@@ -11,7 +11,8 @@ impl Reader {
         let tokens: Vec<&str> = field.split(' ').filter(|token| !token.is_empty()).collect();
         let Some(first) = tokens.first() else { return false };
         let staff = self.spines[column].staff;
-        let voice = self.spines[..column].iter().filter(|spine| spine.kind == Kind::Kern && spine.staff == staff).count();
+        let voice =
+            self.spines[..column].iter().filter(|spine| spine.kind == Kind::Kern && spine.staff == staff).count();
         let is_grace = first.contains(['q', 'Q']);
         let length = if is_grace { Some(Quarters::ZERO) } else { length_of(first) };
         let place = self.place();
@@ -39,7 +40,8 @@ impl Reader {
                 pitch,
                 tied_from: token.contains([']', '_']),
                 tied_to: token.contains(['[', '_']),
-                grace: is_grace.then_some(Grace { slashed: first.contains('q') && !first.contains("qq"), steps_before: 1 }),
+                grace: is_grace
+                    .then_some(Grace { slashed: first.contains('q') && !first.contains("qq"), steps_before: 1 }),
                 marks: marks_of(token),
             });
         }
@@ -47,7 +49,11 @@ impl Reader {
         let end = place.at + length;
         self.spines[column].until = end;
         let bar = self.bar();
-        if first.contains('r') { bar.reach(end) } else { bar.note(place.at, end) }
+        if first.contains('r') {
+            bar.reach(end)
+        } else {
+            bar.note(place.at, end)
+        }
         true
     }
 }
@@ -63,7 +69,8 @@ fn length_of(token: &str) -> Option<Quarters> {
         Quarters::ratio(4 << number.len().min(4), 1)
     } else {
         let parts: i64 = number.parse().ok().filter(|parts| (1..=100_000).contains(parts))?;
-        let wholes = rest.strip_prefix('%').map(|rest| rest.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default());
+        let wholes =
+            rest.strip_prefix('%').map(|rest| rest.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default());
         let wholes = wholes.and_then(|wholes| wholes.parse::<i64>().ok()).filter(|wholes| (1..=1000).contains(wholes));
         Quarters::ratio(4 * wholes.unwrap_or(1), parts)
     };
@@ -130,7 +137,10 @@ mod tests {
         assert_eq!(quarters("3%2c"), Some(8.0 / 3.0));
         assert_eq!(quarters("gq"), None);
         let pitch = |token: &str| pitch_of(token).and_then(|pitch| pitch.sounding(0));
-        assert_eq!(["4c", "4cc", "4C", "4CC", "(8..bb-L", "16f##", "4en"].map(pitch).map(Option::unwrap), [60, 72, 48, 36, 82, 67, 64]);
+        assert_eq!(
+            ["4c", "4cc", "4C", "4CC", "(8..bb-L", "16f##", "4en"].map(pitch).map(Option::unwrap),
+            [60, 72, 48, 36, 82, 67, 64]
+        );
         assert_eq!(pitch("4r"), None);
     }
 

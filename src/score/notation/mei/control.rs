@@ -29,7 +29,8 @@ impl<'a, 'b> Reader<'a, 'b> {
             }
             _ => {
                 let Some(mark) = mark_of(node) else { return };
-                let listed = node.attr("plist").unwrap_or_default().split_whitespace().map(|id| id.trim_start_matches('#'));
+                let listed =
+                    node.attr("plist").unwrap_or_default().split_whitespace().map(|id| id.trim_start_matches('#'));
                 for id in listed.chain(start) {
                     self.marks.entry(id).or_default().push(mark.clone());
                 }
@@ -100,8 +101,12 @@ fn staff_of(node: Node<'_, '_>) -> u32 {
 }
 
 fn text_of(node: Node<'_, '_>) -> String {
-    let words: Vec<&str> =
-        node.descendants().filter(Node::is_text).filter_map(|text| text.text()).flat_map(str::split_whitespace).collect();
+    let words: Vec<&str> = node
+        .descendants()
+        .filter(Node::is_text)
+        .filter_map(|text| text.text())
+        .flat_map(str::split_whitespace)
+        .collect();
     words.join(" ")
 }
 

@@ -54,7 +54,12 @@ impl Staves {
         let own = staves.iter().map(|(_, label)| label.as_str()).find(|label| !label.is_empty()).unwrap_or_default();
         let name = if label.is_empty() { own } else { label };
         let name = if name.is_empty() { format!("Part {}", part + 1) } else { name.to_owned() };
-        self.parts.push(Part { id: format!("P{}", part + 1), name, staves: staves.len().min(100) as u8, program: None });
+        self.parts.push(Part {
+            id: format!("P{}", part + 1),
+            name,
+            staves: staves.len().min(100) as u8,
+            program: None,
+        });
         for (index, &(number, _)) in staves.iter().enumerate() {
             let staff = Staff { part, staff: index.min(99) as u8 + 1, ppq: 0, ..Staff::default() };
             self.by_number.insert(number, staff);
@@ -119,7 +124,8 @@ impl<'a, 'b> Reader<'a, 'b> {
         let usual = node.attr("dur.default").and_then(super::layer::length_of);
         let staff = self.staves.get(number);
         staff.ppq = whole("ppq").filter(|ppq| (1..1_000_000).contains(ppq)).unwrap_or(staff.ppq);
-        staff.transposition = whole("trans.semi").map_or(staff.transposition, |semitones| semitones.clamp(-60, 60) as i32);
+        staff.transposition =
+            whole("trans.semi").map_or(staff.transposition, |semitones| semitones.clamp(-60, 60) as i32);
         staff.usual = usual.or(staff.usual);
         staff.usual_octave = whole("octave.default").or(staff.usual_octave);
         if let Some(meter) = meter_of(node) {
@@ -128,7 +134,8 @@ impl<'a, 'b> Reader<'a, 'b> {
         if let Some((accidentals, minor)) = key_of(node) {
             self.key(number, accidentals, minor);
         }
-        let program = node.child("instrDef").and_then(|instrument| instrument.attr("midi.instrnum")?.parse::<u8>().ok());
+        let program =
+            node.child("instrDef").and_then(|instrument| instrument.attr("midi.instrnum")?.parse::<u8>().ok());
         if let Some(program) = program.filter(|&program| program < 128) {
             self.staves.set_program(number, program);
         }
@@ -144,7 +151,14 @@ impl<'a, 'b> Reader<'a, 'b> {
     pub(super) fn clef(&mut self, number: u32, shape: &str, line: Option<&str>, place: Place) {
         let staff = *self.staves.get(number);
         let line = line.and_then(|line| line.parse().ok()).unwrap_or(2);
-        self.score.clefs.push(Clef { part: staff.part, staff: staff.staff, place, sign: shape.to_owned(), line, octaves: 0 });
+        self.score.clefs.push(Clef {
+            part: staff.part,
+            staff: staff.staff,
+            place,
+            sign: shape.to_owned(),
+            line,
+            octaves: 0,
+        });
     }
 
     fn key(&mut self, number: u32, accidentals: i8, minor: bool) {
@@ -181,7 +195,8 @@ fn meter_of(node: Node<'_, '_>) -> Option<Meter> {
     let unit = node.attr("meter.unit").or_else(|| child?.attr("unit"));
     match (count, unit, node.attr("meter.sym").or_else(|| child?.attr("sym"))) {
         (Some(count), Some(unit), _) => {
-            let beats = count.split('+').filter_map(|part| part.trim().parse::<u32>().ok()).fold(0, u32::saturating_add);
+            let beats =
+                count.split('+').filter_map(|part| part.trim().parse::<u32>().ok()).fold(0, u32::saturating_add);
             Meter::new(beats, unit.parse().ok()?)
         }
         (_, _, Some("common")) => Meter::new(4, 4),

@@ -33,7 +33,9 @@ impl<'a, 'b> Reader<'a, 'b> {
         let number = node.attr("n").and_then(|number| number.parse().ok()).unwrap_or(1);
         let staff = *self.staves.get(number);
         let mut accidentals = BarAccidentals::new();
-        for (index, layer) in node.children().flat_map(super::unwrap_choice).filter(|child| child.is("layer")).enumerate() {
+        for (index, layer) in
+            node.children().flat_map(super::unwrap_choice).filter(|child| child.is("layer")).enumerate()
+        {
             let named = layer.attr("n").and_then(|number| number.parse::<u16>().ok()).unwrap_or(index as u16 + 1);
             let mut at = Layer {
                 number,
@@ -69,11 +71,18 @@ impl<'a, 'b> Reader<'a, 'b> {
                     let length = self.length(child, at);
                     at.graces.settle(&mut self.score.notes);
                     at.cursor.at += length;
-                    if child.is("rest") { bar.reach(at.cursor.at) } else { bar.space(at.cursor.at) }
+                    if child.is("rest") {
+                        bar.reach(at.cursor.at)
+                    } else {
+                        bar.space(at.cursor.at)
+                    }
                     self.end_span(child, at);
                 }
                 "mRest" | "mSpace" | "mRpt" | "multiRest" => {
-                    let times = child.attr("num").and_then(|times| times.parse().ok()).filter(|times| (1..1000).contains(times));
+                    let times = child
+                        .attr("num")
+                        .and_then(|times| times.parse().ok())
+                        .filter(|times| (1..1000).contains(times));
                     at.cursor.at += self.bar_length().scaled(times.filter(|_| child.is("multiRest")).unwrap_or(1), 1);
                     bar.space(at.cursor.at);
                     self.left_out += usize::from(child.is("mRpt"));
@@ -108,7 +117,10 @@ impl<'a, 'b> Reader<'a, 'b> {
 
     /// What an element stands for: itself, or the one that it is a copy of.
     fn original(&self, node: Node<'a, 'b>) -> Node<'a, 'b> {
-        let copied = node.attr("copyof").or(node.attr("sameas")).filter(|_| node.children().next().is_none() && node.attr("pname").is_none());
+        let copied = node
+            .attr("copyof")
+            .or(node.attr("sameas"))
+            .filter(|_| node.children().next().is_none() && node.attr("pname").is_none());
         let found = copied.and_then(|id| self.named.get(id.trim_start_matches('#')).copied());
         found.filter(|found| found.tag_name().name() == node.tag_name().name()).unwrap_or(node)
     }
@@ -141,7 +153,8 @@ impl<'a, 'b> Reader<'a, 'b> {
         if grace.is_none() {
             at.graces.settle(&mut self.score.notes);
         }
-        let notes: Vec<Node<'a, 'b>> = node.children().flat_map(super::unwrap_choice).filter(|child| child.is("note")).collect();
+        let notes: Vec<Node<'a, 'b>> =
+            node.children().flat_map(super::unwrap_choice).filter(|child| child.is("note")).collect();
         for (index, note) in notes.into_iter().enumerate() {
             self.push(note, Some(node), at, length, grace, index > 0);
         }
@@ -266,8 +279,11 @@ pub(super) fn length_of(value: &str) -> Option<Quarters> {
 
 /// By what a tuplet multiplies the lengths in it. Without a second number it is that of the next smaller power of two.
 pub(super) fn ratio_of(node: Node<'_, '_>) -> (i64, i64) {
-    let number = |name: &str| node.attr(name).and_then(|text| text.parse::<i64>().ok()).filter(|number| (1..=1024).contains(number));
+    let number = |name: &str| {
+        node.attr(name).and_then(|text| text.parse::<i64>().ok()).filter(|number| (1..=1024).contains(number))
+    };
     let num = number("num").unwrap_or(3);
-    let base = number("numbase").unwrap_or_else(|| (0..10).map(|power| 1 << power).take_while(|&power| power < num).last().unwrap_or(1));
+    let base = number("numbase")
+        .unwrap_or_else(|| (0..10).map(|power| 1 << power).take_while(|&power| power < num).last().unwrap_or(1));
     (base, num)
 }

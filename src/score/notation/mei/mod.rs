@@ -36,7 +36,11 @@ pub(super) fn read(name: &Path, document: &Document<'_>) -> Result<WrittenScore>
         return Err(Error::limit(name, cause, "check that this is the score, or split it"));
     }
     if reader.bars.is_empty() {
-        return Err(Error::malformed(name, "the MEI holds no bars", "choose an encoding with the music in common notation"));
+        return Err(Error::malformed(
+            name,
+            "the MEI holds no bars",
+            "choose an encoding with the music in common notation",
+        ));
     }
     Ok(reader.finish())
 }
@@ -116,8 +120,9 @@ impl<'a, 'b> Reader<'a, 'b> {
             Some(found.words().split_whitespace().collect::<Vec<_>>().join(" "))
         };
         self.score.title = text("title");
-        let is_composer =
-            |node: &Node<'a, 'b>| node.is("composer") || node.attr("role").is_some_and(|role| role.contains("composer") || role == "cmp");
+        let is_composer = |node: &Node<'a, 'b>| {
+            node.is("composer") || node.attr("role").is_some_and(|role| role.contains("composer") || role == "cmp")
+        };
         let composer = statement.and_then(|statement| statement.descendants().find(is_composer));
         let name = composer.and_then(|node| node.descendants().find_map(|node| node.text()).map(str::trim));
         self.score.composer = name.filter(|name| !name.is_empty()).map(str::to_owned);
@@ -162,7 +167,8 @@ impl<'a, 'b> Reader<'a, 'b> {
                         at = self.contents(reading, at, depth + 1);
                     }
                 }
-                "section" | "supplied" | "add" | "unclear" | "corr" | "reg" | "orig" | "sic" | "lem" | "rdg" | "damage" => {
+                "section" | "supplied" | "add" | "unclear" | "corr" | "reg" | "orig" | "sic" | "lem" | "rdg"
+                | "damage" => {
                     at = self.contents(child, at, depth + 1);
                 }
                 _ => {}

@@ -28,7 +28,9 @@ pub(super) fn pitch_of(node: Node<'_, '_>, staff: &Staff, in_bar: Option<&mut Ba
             alter
         }
         (Some(alter), None) => alter,
-        (None, Some(in_bar)) => in_bar.get(&(step, octave)).copied().unwrap_or_else(|| key_alter(step, staff.accidentals)),
+        (None, Some(in_bar)) => {
+            in_bar.get(&(step, octave)).copied().unwrap_or_else(|| key_alter(step, staff.accidentals))
+        }
         (None, None) => 0,
     };
     Some(WrittenPitch { step, alter, octave })
@@ -66,7 +68,8 @@ mod tests {
 
     #[test]
     fn keys_alter_their_steps() {
-        let altered = |accidentals| "CDEFGAB".chars().filter(|&step| key_alter(step, accidentals) != 0).collect::<String>();
+        let altered =
+            |accidentals| "CDEFGAB".chars().filter(|&step| key_alter(step, accidentals) != 0).collect::<String>();
         assert_eq!([0, 1, 3, 7].map(altered), ["", "F", "CFG", "CDEFGAB"]);
         assert_eq!([-1, -3, -7].map(altered), ["B", "EAB", "CDEFGAB"]);
         assert_eq!((key_alter('F', 1), key_alter('B', -1)), (1, -1));

@@ -30,7 +30,8 @@ pub(super) fn read(name: &Path, document: &Document<'_>) -> Result<WrittenScore>
         let cause = format!("it has {most} bars, more than the {MOST_BARS} accepted");
         return Err(Error::limit(name, cause, "check that this is the score, or split it"));
     }
-    let mut score = WrittenScore { title: head.title.take(), composer: head.composer.take(), ..WrittenScore::default() };
+    let mut score =
+        WrittenScore { title: head.title.take(), composer: head.composer.take(), ..WrittenScore::default() };
     let mut bars = vec![BarDraft::default(); most];
     let among_others = measures.len() > 1;
     for (id, measures) in measures {

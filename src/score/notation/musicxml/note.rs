@@ -24,7 +24,9 @@ impl PartReader<'_> {
         }
         bar.reach(place.at + length);
         let voice = self.voice(node.child_words("voice").unwrap_or("1"));
-        if grace.is_none() && let Some(graces) = self.graces.get_mut(&voice) {
+        if grace.is_none()
+            && let Some(graces) = self.graces.get_mut(&voice)
+        {
             graces.settle(&mut self.score.notes);
         }
         if node.child("unpitched").is_some() {

@@ -99,7 +99,7 @@ impl<'a> PartReader<'a> {
         if self.unpitched > 0 {
             let name = &self.score.parts[usize::from(self.part)].name;
             let notes = if self.unpitched == 1 { "note" } else { "notes" };
-            let notice = format!("{} {notes} without pitch in part {name} are left out", self.unpitched);
+            let notice = format!("{} {notes} without pitch in part {name} left out", self.unpitched);
             self.score.notices.push(notice);
         }
         if self.cues > 0 {

@@ -81,7 +81,7 @@ pub fn align_files(
 ) -> Result<AlignedFiles> {
     settings.validate()?;
     let mut watch = Stopwatch::default();
-    let parsed = watch.time("score", || Score::read(score))?;
+    let parsed = watch.time("score", || Score::read(score)?.only_parts(&settings.parts))?;
     let read = watch.time("decoding", || read_performance(ctx, recording))?;
     let (recording_name, score_name) = (file_name(recording), file_name(score));
     let recording = Named { name: &recording_name, content: &read.performance };
@@ -301,6 +301,9 @@ fn check(recording: Named<'_, Performance>, score: &Score, settings: &Settings) 
         (recording.content, &settings.method)
     {
         return Err(Error::misplaced("a transcription", "a recording", "a MIDI performance"));
+    }
+    if !score.has_only_parts(&settings.parts) {
+        return Err(Error::invalid("parts", settings.parts.join(", "), "those of the score that is aligned"));
     }
     corrections::check(recording.content, score, settings)
 }

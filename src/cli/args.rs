@@ -153,12 +153,15 @@ pub struct ScoreArgs {
 /// `agogic synth`.
 #[derive(Debug, Args)]
 pub struct SynthArgs {
-    /// The score: a Standard MIDI File.
+    /// The score: MusicXML, MEI, Humdrum **kern or MIDI.
     #[arg(required_unless_present = "list_soundfonts")]
     pub score: Option<PathBuf>,
     /// The WAV file to write.
     #[arg(long, short, value_name = "OUT.wav", required_unless_present = "list_soundfonts")]
     pub output: Option<PathBuf>,
+    /// Play only the parts that are called so, or whose name has this in it; may be given several times.
+    #[arg(long, value_name = "NAME")]
+    pub part: Vec<String>,
     /// SoundFont (.sf2) to play it with (default: the built-in piano).
     #[arg(long, value_name = "FILE")]
     pub soundfont: Option<PathBuf>,

@@ -38,9 +38,12 @@ struct Document<'a> {
 #[derive(Serialize)]
 struct DocumentNote<'a> {
     id: &'a str,
-    /// The how-manieth time it is played, if it is played several times.
+    /// The how-manieth time it is played, if it is not the first.
     #[serde(skip_serializing_if = "is_first")]
     time: u16,
+    /// Which of the notes that its tremolo stands for, if it is not the first.
+    #[serde(skip_serializing_if = "is_first")]
+    stroke: u16,
     part: &'a str,
     staff: u8,
     voice: u16,
@@ -57,8 +60,8 @@ struct DocumentNote<'a> {
     marks: &'a [Mark],
 }
 
-fn is_first(time: &u16) -> bool {
-    *time <= 1
+fn is_first(number: &u16) -> bool {
+    *number <= 1
 }
 
 fn json(written: &WrittenScore, played: &Played) -> Result<String> {
@@ -67,6 +70,7 @@ fn json(written: &WrittenScore, played: &Played) -> Result<String> {
         DocumentNote {
             id: &note.id,
             time: one.time,
+            stroke: one.stroke,
             part: &written.parts[usize::from(note.part)].id,
             staff: note.staff,
             voice: note.voice,

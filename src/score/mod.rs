@@ -6,6 +6,7 @@ mod meter;
 mod midi;
 mod notation;
 mod note_player;
+mod parts;
 mod reading;
 mod soundfont;
 mod synth;

@@ -107,7 +107,8 @@ pub struct Notation {
 /// A note as the score's file calls it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoteName {
-    /// Its identifier; of a note that is played several times with the count behind it: "n12-1", "n12-2".
+    /// Its identifier; of a note that is played several times with the count behind it: "n12-1", "n12-2", and of a tremolo that is written out
+    /// with that of the stroke from the second on: "n12.2".
     pub id: String,
     /// Its pitch as it is spelled, unless the part transposes.
     pub spelling: Option<WrittenPitch>,

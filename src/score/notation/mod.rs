@@ -14,6 +14,7 @@ mod playing;
 mod quarters;
 mod tempo_words;
 mod to_score;
+mod tremolo;
 pub mod written;
 mod xml;
 

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::order::playing_order;
 use super::quarters::Quarters;
+use super::tremolo;
 use super::written::{WrittenNote, WrittenScore};
 use crate::base::error::{Error, Result};
 
@@ -33,6 +34,8 @@ pub(crate) struct PlayedNote {
     pub duration: Quarters,
     /// The how-manieth time it is played, from 1.
     pub time: u16,
+    /// Which of the notes that its tremolo stands for, from 1.
+    pub stroke: u16,
 }
 
 /// A bar as it is played.
@@ -47,9 +50,9 @@ pub(crate) struct PlayedBar {
 /// Which bars are played.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reading {
-    /// All repeats and jumps as they are written.
+    /// All repeats and jumps as they are written, abbreviations written out.
     WithRepeats,
-    /// Every bar once, in the order of the page.
+    /// Every bar once, in the order of the page, every note once.
     AsWritten,
 }
 
@@ -74,6 +77,7 @@ pub(crate) fn play_out(name: &Path, score: &WrittenScore, reading: Reading) -> R
                 onset: start + note.place.at,
                 duration: note.duration,
                 time: times[index],
+                stroke: 1,
             };
             ties.play(score, one, &mut played.notes);
         }
@@ -82,6 +86,9 @@ pub(crate) fn play_out(name: &Path, score: &WrittenScore, reading: Reading) -> R
             return Err(Error::limit(name, cause, "check that this is the score, or split it"));
         }
         start += score.bars[bar as usize].length;
+    }
+    if reading == Reading::WithRepeats {
+        tremolo::write_out(score, &mut played.notes);
     }
     time_graces(score, &mut played.notes);
     played.notes.sort_by_key(|note| note.onset);

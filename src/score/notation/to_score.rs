@@ -29,7 +29,13 @@ pub(super) fn to_score(written: &WrittenScore, played: &Played) -> Result<Score>
         let shortest = tempo.seconds_to_tick(onset_s + SHORTEST_NOTE_S).ceil() as u64;
         let written_end = (one.onset + one.duration).to_ticks(TICKS);
         let offset_tick = if written_end > onset_tick { written_end } else { shortest.max(onset_tick + 1) };
-        let id = if repeated[one.note as usize] { format!("{}-{}", note.id, one.time) } else { note.id.clone() };
+        let mut id = note.id.clone();
+        if repeated[one.note as usize] {
+            id += &format!("-{}", one.time);
+        }
+        if one.stroke > 1 {
+            id += &format!(".{}", one.stroke);
+        }
         let sounds_as_written = note.written.sounding(0) == Some(note.pitch);
         notes.push((
             Note {

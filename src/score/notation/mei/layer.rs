@@ -201,7 +201,9 @@ impl<'a, 'b> Reader<'a, 'b> {
             }
             marks.extend(marks_of(element));
         }
-        marks.extend(at.tremolo.map(|(strokes, between)| Mark::Tremolo { strokes, between }));
+        if !marks.iter().any(|mark| matches!(mark, Mark::Tremolo { between: None, .. })) {
+            marks.extend(at.tremolo.map(|(strokes, between)| Mark::Tremolo { strokes, between }));
+        }
         if grace.is_some() {
             at.graces.push(self.score.notes.len(), is_chord);
         }

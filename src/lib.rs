@@ -43,7 +43,9 @@ pub use devices::{ChosenDevice, DeviceChoice, DeviceInfo, DeviceKind, Notify, de
 pub use evaluation::{BeatClock, GroundTruth, Metrics, TimeMap, evaluate, read_ground_truth};
 pub use export::{ExportInput, Exporter, Format, read_alignment};
 pub use networks::Device;
-pub use score::{Note, Score, ScoreBeat, SynthParams, Take, synthesise, synthesise_mapped};
+pub use score::{
+    Notation, Note, NoteName, Score, ScoreBeat, SynthParams, Take, WrittenScore, synthesise, synthesise_mapped, written,
+};
 
 /// The examples of the README.
 #[cfg(doctest)]

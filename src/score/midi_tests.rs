@@ -210,8 +210,8 @@ fn a_file_with_millions_of_events_is_refused() {
 #[test]
 fn damaged_files_are_named_as_such() {
     assert!(refusal(b"").contains("empty"));
-    assert!(refusal(b"RIFF....WAVEfmt ").contains("not a MIDI file"));
-    assert!(refusal(b"hello, this is text").contains("not a MIDI file"));
+    assert!(refusal(b"RIFF....WAVEfmt ").contains("this is not a score"));
+    assert!(refusal(b"hello, this is text").contains("this is not a score"));
     let good = sample_file();
     let mut long = good.clone();
     long[18..22].copy_from_slice(&u32::MAX.to_be_bytes());

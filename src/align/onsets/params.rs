@@ -60,7 +60,7 @@ impl Default for OnsetParams {
             voice_attack: 0.0,
             voice_learned: 1.0,
             ear_time_share: 1.0,
-            late_s: 0.0005,
+            late_s: 0.0017,
             epsilon_s: 0.02,
             sigma: 0.3,
             delta: 2.0,

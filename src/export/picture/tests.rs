@@ -110,6 +110,7 @@ fn many_notes(count: u64, ticks_apart: u64) -> (Score, Alignment) {
         keys: Vec::new(),
         pedal: Vec::new(),
         programs: Vec::new(),
+        notation: Default::default(),
         tempo,
     };
     let end = score.end_s();

@@ -19,7 +19,9 @@ mod types;
 
 pub(crate) use in_tune::play_in_tune;
 pub use meter::{BarPosition, TimeSignature};
-pub(crate) use notation::{HEAD_BYTES, Played, Reading, play_out, score_kind};
+#[cfg(feature = "gui")]
+pub(crate) use notation::{HEAD_BYTES, score_kind};
+pub(crate) use notation::{Played, Reading, play_out};
 pub use notation::{WrittenPitch, WrittenScore, written};
 pub(crate) use note_player::{NoteOrder, NotePlayer};
 pub(crate) use reading::is_score;

@@ -122,9 +122,10 @@ fn unclosed_notes_end_with_the_track_and_notes_of_no_length_get_some() {
 }
 
 #[test]
-fn percussion_is_left_out() {
+fn percussion_is_left_out_and_told() {
     let score = read(&metrical(&[&[on(0, 0, 60, 80), on(10, 9, 38, 99), off(480, 9, 38), on(480, 0, 62, 80)]]));
     assert_eq!(score.notes.iter().map(|n| n.pitch).collect::<Vec<_>>(), [60, 62]);
+    assert_eq!(score.notation.notices, ["1 note of percussion (MIDI channel 10) left out of the score"]);
     assert!(refusal(&metrical(&[&[on(0, 9, 38, 99), on(480, 9, 40, 99)]])).contains("no notes"));
 }
 

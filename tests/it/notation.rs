@@ -73,7 +73,9 @@ fn notation_is_played_aligned_and_its_names_are_in_the_results() {
     let outputs = ["a.json", "a.match", "a.notes.csv", "a.jams"].map(path);
     let mut align = program();
     align.arg("align").arg(path("take.wav")).arg(&score).args(["--ear", "none", "--per", "note"]);
-    outputs.iter().for_each(|output| drop(align.arg("-o").arg(output)));
+    for output in &outputs {
+        align.arg("-o").arg(output);
+    }
     let run = Run::from(align.output().unwrap()).ok();
     assert!(run.stdout.contains("without pitch"), "what was left out is told: {}", run.stdout);
     let read = |index: usize| std::fs::read_to_string(&outputs[index]).unwrap();

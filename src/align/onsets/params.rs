@@ -53,7 +53,7 @@ impl Default for OnsetParams {
     fn default() -> Self {
         Self {
             evidence_weight: 1.2,
-            learned_weight: 0.6,
+            learned_weight: 1.0,
             attack_weight: 0.0,
             rival_share: 0.2,
             rival_reach_s: 0.25,

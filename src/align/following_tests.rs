@@ -93,7 +93,7 @@ fn a_trill_of_twice_the_notes_and_twice_as_long_moves_no_other_onset() {
     // A trill of 32 notes in the place of the bars from 16 s to 18 s, over nothing but a bass at its beginning.
     let is_trill = |s: f64| (16.0..18.0).contains(&s);
     let mut score: Vec<Note> = piece().into_iter().filter(|note| !is_trill(note.0)).collect();
-    let turn = |k: u32| if k % 2 == 0 { 76 } else { 77 };
+    let turn = |k: u32| if k.is_multiple_of(2) { 76 } else { 77 };
     score.extend((0..32).map(|k| (16.0 + f64::from(k) / 16.0, 0.06, turn(k))));
     score.sort_by(|a, b| a.0.total_cmp(&b.0));
     let time = |s: f64| rubato(s) + if s >= 18.0 { 2.4 } else { 0.0 };

@@ -115,11 +115,9 @@ impl<'a, 'b> Reader<'a, 'b> {
     fn head(&mut self, root: Node<'a, 'b>) {
         let Some(head) = root.child("meiHead") else { return };
         let statement = head.descendants().find(|node| node.is("titleStmt"));
-        let text = |name: &str| {
-            let found = statement?.descendants().find(|node| node.is(name) && !node.words().is_empty())?;
-            Some(found.words().split_whitespace().collect::<Vec<_>>().join(" "))
-        };
-        self.score.title = text("title");
+        let is_title = |node: &Node<'a, 'b>| node.is("title") && !node.words().is_empty();
+        let title = statement.and_then(|statement| statement.descendants().find(is_title));
+        self.score.title = title.map(|node| node.words().split_whitespace().collect::<Vec<_>>().join(" "));
         let is_composer = |node: &Node<'a, 'b>| {
             node.is("composer") || node.attr("role").is_some_and(|role| role.contains("composer") || role == "cmp")
         };

@@ -132,7 +132,7 @@ impl<'a> PartReader<'a> {
 
     fn attributes(&mut self, element: Node<'_, '_>, bar: &mut BarDraft) {
         let divisions = element.child_words("divisions").and_then(|text| text.parse::<f64>().ok());
-        if let Some(divisions) = divisions.filter(|&divisions| divisions >= 1.0 && divisions < 1e9) {
+        if let Some(divisions) = divisions.filter(|divisions| (1.0..1e9).contains(divisions)) {
             self.divisions = divisions.round() as i64;
         }
         if let Some(staves) = element.child_number("staves") {

@@ -84,7 +84,7 @@ pub(super) fn judge(
     }
     let sureness = Sureness::of(notes, standing);
     for (pitch, own) in pitches.iter().enumerate() {
-        let mut played_s = verdicts.judge_notes(own, heard.is_known());
+        let mut played_s = verdicts.judge_notes(own, heard.is_known(), within_s);
         played_s.extend(verdicts.judge_left_over(own, &sureness, heard.is_known()));
         played_s.sort_by(f64::total_cmp);
         verdicts.played_s[pitch] = played_s;
@@ -102,8 +102,8 @@ impl Verdicts {
         played.get(played.partition_point(|&other_s| other_s <= onset_s + SAME_MOMENT_S)).copied()
     }
 
-    /// Says of each note of a pitch whether it was played, and gives the onsets of those that were.
-    fn judge_notes(&mut self, pitch: &Pitch, is_known: bool) -> Vec<f64> {
+    /// Says of each note of a pitch that lies within whether it was played, and gives the onsets of those that were, those near by too.
+    fn judge_notes(&mut self, pitch: &Pitch, is_known: bool, within_s: (f64, f64)) -> Vec<f64> {
         let mut played_s = Vec::new();
         for voice in &pitch.voices {
             let stroke = voice.stroke.map(|stroke| pitch.strokes[stroke]);
@@ -119,8 +119,10 @@ impl Verdicts {
             };
             // A faint stroke where a note was expected is neither that note nor another one.
             let stroke = stroke.filter(|_| is_there);
-            for &note in &voice.notes {
-                (self.notes[note], self.strokes[note]) = (Some(judged), stroke);
+            if (within_s.0..=within_s.1).contains(&voice.expected.onset_s) {
+                for &note in &voice.notes {
+                    (self.notes[note], self.strokes[note]) = (Some(judged), stroke);
+                }
             }
             played_s.extend(stroke.map(|stroke| stroke.onset_s));
         }

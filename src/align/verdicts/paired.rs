@@ -37,7 +37,7 @@ pub(super) fn paired(
     within_s: (f64, f64),
 ) -> Vec<Pitch> {
     let near_s = (within_s.0 - REACH_S, within_s.1 + REACH_S);
-    let strokes = strokes(heard, near_s);
+    let strokes = strokes(heard, (near_s.0 - REACH_S, near_s.1 + REACH_S));
     let mut by_pitch: Vec<Vec<usize>> = vec![Vec::new(); strokes.len()];
     for (index, (note, aligned)) in score.notes.iter().zip(notes).enumerate() {
         let is_near = (near_s.0..=near_s.1).contains(&aligned.onset_s);

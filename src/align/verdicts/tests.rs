@@ -165,7 +165,8 @@ fn as_heard(notes: &[(f64, f64, u8)], random: &mut Random) -> Heard {
     for pitch in 40..90 {
         let mut moments: Vec<Moment> = (0..frames)
             .map(|_| {
-                let noise = -5.0 + random.between(-1.7, 1.7) as f32;
+                // Faint strokes of nothing, one in three and a half seconds of each pitch: as often as on real pianos.
+                let noise = -5.0 + random.between(-1.51, 1.51) as f32;
                 Moment { begins: noise, sounds: -3.0 + random.between(-1.7, 1.7) as f32, ends: -5.0, ..Moment::SILENCE }
             })
             .collect();

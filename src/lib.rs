@@ -43,7 +43,9 @@ pub use devices::{ChosenDevice, DeviceChoice, DeviceInfo, DeviceKind, Notify, de
 pub use evaluation::{BeatClock, GroundTruth, Metrics, TimeMap, evaluate, read_ground_truth};
 pub use export::{ExportInput, Exporter, Format, read_alignment};
 pub use networks::Device;
-pub use score::{Note, Score, ScoreBeat, SynthParams, Take, synthesise, synthesise_mapped};
+pub use score::{
+    Notation, Note, NoteName, Score, ScoreBeat, SynthParams, Take, WrittenScore, synthesise, synthesise_mapped, written,
+};
 
 /// The examples of the README.
 #[cfg(doctest)]
@@ -59,6 +61,13 @@ pub mod demo_piece {
 pub mod engine {
     pub use crate::warping::gdtw::{NodeGradient, Problem, Solution, SolveOptions, Workspace, gradient, solve};
     pub use crate::warping::{Signal, Warp};
+}
+
+/// What the confidence of a result and its verdicts are judged by, to fit these judgements again: see the example `fit_judgement`.
+pub mod judgement {
+    pub use crate::align::clues::{
+        Clues, NOTE_CLUES, NoteClues, ONSET_CLUES, OnsetClues, STROKE_CLUES, StrokeClues, clues,
+    };
 }
 
 /// The networks and their training.

@@ -2,7 +2,7 @@
 //!
 //! A note ends at the first clear end after its stroke: the ear says that it ends, or that it no longer sounds. It ends at the latest
 //! when its key is struck again. A pedal lets a string sound on after the key is released, and what is heard then is the damper,
-//! not the key: a note that sounds far longer than written therefore ends where the warp puts the score's offset.
+//! not the key: a note that sounds clearly longer than written therefore ends where the warp puts the score's offset.
 
 use super::heard::Heard;
 
@@ -13,9 +13,10 @@ const SILENT: usize = 3;
 /// Odds from which on an end is clear.
 const CLEAR_END: f32 = 0.0;
 /// A note that sounds more than this many times as long as written, and …
-const SUSTAINED: f64 = 1.5;
-/// … this many seconds longer, is held by the pedal.
-const SUSTAINED_S: f64 = 0.15;
+const SUSTAINED: f64 = 1.25;
+/// … this many seconds longer, is held by the pedal: of ends that were heard so late one in seven was right, of those by the
+/// score's proportion three in four.
+const SUSTAINED_S: f64 = 0.05;
 /// What is struck again was released this long before, at the least.
 const RELEASE_S: f64 = 0.02;
 /// No note is shorter.
@@ -87,14 +88,16 @@ fn heard_end(heard: &Heard, note: &Sounding) -> Option<(f64, f32)> {
     next.map(|_| (f64::INFINITY, 0.0))
 }
 
-/// How likely an end that was heard is right, given its odds and how long the note was against what is written.
+/// How likely an end that was heard is right, given its odds and how long the note was against what is written: a logistic
+/// regression on 15,000 ends of pianos and other instruments. Players detach more than they hold on.
 fn confidence(odds: f32, stretch: f64) -> f64 {
-    let unusual = stretch.max(1e-3).ln().abs();
-    1.0 / (1.0 + (-(0.3 + 0.5 * f64::from(odds.clamp(-4.0, 4.0)) - 1.2 * unusual)).exp())
+    let unusual = stretch.max(1e-3).ln();
+    let (shorter, longer) = ((-unusual).max(0.0), unusual.max(0.0));
+    1.0 / (1.0 + (-(1.0 + 0.9 * f64::from(odds.clamp(-4.0, 4.0)) - 1.2 * shorter - 3.4 * longer)).exp())
 }
 
 /// How likely an end is right that is only the score's proportion.
-const BY_PROPORTION: f64 = 0.35;
+const BY_PROPORTION: f64 = 0.6;
 /// A note that is heard to begin, and to end nowhere, lasts this long.
 const UNKNOWN_S: f64 = 0.2;
 

@@ -10,8 +10,8 @@ use crate::base::error::Result;
 use crate::base::job::JobContext;
 use crate::base::time::{ANALYSIS_RATE, samples_to_seconds};
 use crate::features::{EAR_HOP, EarAnalyzer};
-use crate::networks::Ear;
 use crate::networks::ear::Answer;
+use crate::networks::{Ear, ProblemWeights};
 use crate::score::Score;
 
 /// What is said of one pitch at one frame. Odds are given as logits, that is logarithms of the odds.
@@ -63,6 +63,8 @@ const STEPS_PER_FRAME: f32 = 60.0;
 const MOST_SCALE: f32 = 2.0;
 const LEAST_SCALE: f32 = -4.0;
 const STEPS_PER_SCALE: f32 = 30.0;
+/// What two frames say of an onset is of the same note if it differs by less than this, in frames.
+const SAME_NOTE: f64 = 1.0;
 /// A known note is this sure.
 const KNOWN_ODDS: f32 = 8.0;
 
@@ -108,12 +110,13 @@ pub struct Heard {
     pitches: Vec<Option<Vec<Stored>>>,
     /// Whether all notes are known: then a pitch of which nothing is known was not played.
     is_known: bool,
+    problem: ProblemWeights,
 }
 
 impl Heard {
     /// Nothing heard yet of a performance of so many frames.
     pub fn new(frames: usize) -> Self {
-        Self { frames, pitches: vec![None; 128], is_known: false }
+        Self { frames, pitches: vec![None; 128], is_known: false, problem: ProblemWeights::default() }
     }
 
     /// Listens to a recording, tuned `tuning_semitones` above A = 440 Hz, for some pitches.
@@ -125,7 +128,7 @@ impl Heard {
         pitches: &[u8],
     ) -> Result<Self> {
         let analyzer = EarAnalyzer::new(ctx, recording, tuning_semitones)?;
-        let mut heard = Self::new(analyzer.frames());
+        let mut heard = Self { problem: ear.card.spec.problem, ..Self::new(analyzer.frames()) };
         for (pitch, moments) in ear.listen(ctx, &analyzer, pitches, |answer| Stored::new(answer.into()))? {
             heard.pitches[usize::from(pitch & 127)] = Some(moments);
         }
@@ -169,6 +172,11 @@ impl Heard {
         }
     }
 
+    /// What the parts of the onset problem count for with whoever listened.
+    pub fn problem(&self) -> ProblemWeights {
+        self.problem
+    }
+
     /// Number of frames.
     pub fn frames(&self) -> usize {
         self.frames
@@ -177,6 +185,11 @@ impl Heard {
     /// Seconds between frames; frame 0 is at 0 s.
     pub fn step_s() -> f64 {
         samples_to_seconds(EAR_HOP, ANALYSIS_RATE)
+    }
+
+    /// Whether all that was played is known, not only heard.
+    pub fn is_known(&self) -> bool {
+        self.is_known
     }
 
     /// Whether a pitch was listened for, or all that was played is known.
@@ -232,9 +245,22 @@ impl Heard {
 
     /// Where a note that begins near a frame does so, in seconds, and how far off that typically is.
     pub fn onset_s(&self, pitch: u8, frame: usize) -> (f64, f64) {
-        let moment = self.at(pitch, frame);
         let step = Self::step_s();
-        ((frame as f64 + f64::from(moment.offset)) * step, f64::from(moment.scale.exp()) * step)
+        let said = |frame: usize| {
+            let moment = self.at(pitch, frame);
+            (frame as f64 + f64::from(moment.offset), f64::from(moment.scale.exp()), moment.begins)
+        };
+        let (here, scale, _) = said(frame);
+        // The frames beside it speak of the same note if they say about the same; each counts by how sure it is.
+        let (mut sum, mut weight) = (0.0, 0.0);
+        for beside in frame.saturating_sub(1)..=(frame + 1).min(self.frames.saturating_sub(1)) {
+            let (onset, scale, begins) = said(beside);
+            if beside == frame || (onset - here).abs() < SAME_NOTE {
+                let counts = 1.0 / ((1.0 + f64::from(-begins).exp()) * scale * scale);
+                (sum, weight) = (sum + counts * (onset - here), weight + counts);
+            }
+        }
+        ((here + sum / weight) * step, scale * step)
     }
 }
 

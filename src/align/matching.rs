@@ -17,6 +17,9 @@ const MOST_CANDIDATES: usize = 64;
 /// fewer notes than written, the one on the beat keeps its partner.
 const ORNAMENT_SHARE: f64 = 0.75;
 
+/// A pair at the edge of the reach brings this much less than one that is where it should be.
+const AWAY_SHARE: f64 = 0.7;
+
 /// Which played note is which note of the score.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Matching {
@@ -88,7 +91,7 @@ enum Step {
 }
 
 impl Pitch {
-    /// The place in `played` of each wanted note's partner. A pair brings 1 less its distance over the reach, or a share of
+    /// The place in `played` of each wanted note's partner. A pair brings 1 less a share of its distance over the reach, or a part of
     /// that; the sum is the most that pairs in order can bring.
     fn pairs(&self, reach_s: f64) -> Vec<Option<usize>> {
         let ranges = self.candidates(reach_s);
@@ -101,7 +104,7 @@ impl Pitch {
             let mut best = vec![without(range.start)];
             let mut steps = Vec::with_capacity(range.len());
             for (place, played) in range.clone().zip(&self.played[range.clone()]) {
-                let gain = wanted.share * (1.0 - (played.0 - wanted.at_s).abs() / reach_s);
+                let gain = wanted.share * (1.0 - AWAY_SHARE * (played.0 - wanted.at_s).abs() / reach_s);
                 let choices = [
                     (without(place + 1), Step::Unplayed),
                     (best[place - range.start], Step::Unwritten),
@@ -192,8 +195,9 @@ mod tests {
         fn best(wanted: &[(f64, f64)], played: &[f64], reach: f64) -> f64 {
             let (Some((first, later)), false) = (wanted.split_first(), played.is_empty()) else { return 0.0 };
             let with = |place: usize| {
-                let gain = first.1 * (1.0 - (played[place] - first.0).abs() / reach);
-                if gain > 0.0 { gain + best(later, &played[place + 1..], reach) } else { 0.0 }
+                let away = (played[place] - first.0).abs() / reach;
+                let gain = first.1 * (1.0 - AWAY_SHARE * away);
+                if away <= 1.0 { gain + best(later, &played[place + 1..], reach) } else { 0.0 }
             };
             (0..played.len()).map(with).fold(best(later, played, reach), f64::max)
         }
@@ -215,7 +219,7 @@ mod tests {
             let share = |note: &Note| if score.is_on_grid(note.onset_tick) { 1.0 } else { ORNAMENT_SHARE };
             let wanted: Vec<(f64, f64)> = score.notes.iter().map(|note| (note.onset_s, share(note))).collect();
             let pairs = wanted.iter().zip(&found).filter_map(|(at, partner)| Some((at, heard[(*partner)?])));
-            let value: f64 = pairs.map(|(at, heard)| at.1 * (1.0 - (heard - at.0).abs() / 0.4)).sum();
+            let value: f64 = pairs.map(|(at, heard)| at.1 * (1.0 - AWAY_SHARE * (heard - at.0).abs() / 0.4)).sum();
             assert!((value - best(&wanted, &heard, 0.4)).abs() < 1e-9, "{wanted:?} {heard:?}: {found:?}");
             let places: Vec<usize> = found.into_iter().flatten().collect();
             assert!(places.windows(2).all(|pair| pair[0] < pair[1]));

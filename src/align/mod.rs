@@ -1,5 +1,6 @@
 //! From a performance and its score to an [`Alignment`]: the one orchestration that command line, batch and window call.
 
+pub mod clues;
 mod confidence;
 mod corrections;
 mod durations;
@@ -83,7 +84,7 @@ pub fn align_files(
 ) -> Result<AlignedFiles> {
     settings.validate()?;
     let mut watch = Stopwatch::default();
-    let parsed = watch.time("score", || Score::read(score))?;
+    let parsed = watch.time("score", || Score::read(score)?.only_parts(&settings.parts))?;
     let read = watch.time("decoding", || read_performance(ctx, recording))?;
     let (recording_name, score_name) = (file_name(recording), file_name(score));
     let recording = Named { name: &recording_name, content: &read.performance };
@@ -265,11 +266,13 @@ impl Work<'_> {
         let mut notes = notes::aligned_notes(score, &warp, notes, chords, support, match_confidence);
         corrections::trust(score, settings, &mut notes);
         let centre = onset_method::centre(start, &settings.anchors)?;
+        let mut warnings = confidence::warnings(match_confidence, start, score, &warp, chords, support);
+        warnings.extend(score.notation.notices.iter().map(|notice| format!("{}: {notice}", self.score.name)));
         Ok(Alignment {
             tempo: notes::tempo_curve(score, &warp),
             confidence: confidence::of_notes(&notes),
             match_confidence,
-            warnings: confidence::warnings(match_confidence, start, score, &warp, chords, support),
+            warnings,
             places: places::places(score, &notes, &warp),
             notes,
             extra_notes: Vec::new(),
@@ -301,6 +304,9 @@ fn check(recording: Named<'_, Performance>, score: &Score, settings: &Settings) 
         (recording.content, &settings.method)
     {
         return Err(Error::misplaced("a transcription", "a recording", "a MIDI performance"));
+    }
+    if !score.has_only_parts(&settings.parts) {
+        return Err(Error::invalid("parts", settings.parts.join(", "), "those of the score that is aligned"));
     }
     corrections::check(recording.content, score, settings)
 }

@@ -78,7 +78,7 @@ pub(super) fn find(
 }
 
 /// Refines the rough start to a warp with one knot per onset, and the onsets of the notes.
-fn refine(
+pub(super) fn refine(
     ctx: &JobContext,
     listening: &Listening,
     score: &Score,

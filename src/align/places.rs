@@ -7,7 +7,7 @@ use crate::score::Score;
 use crate::warping::Warp;
 
 /// Onsets with less confidence than this are doubtful.
-const DOUBTFUL: f64 = 0.65;
+const DOUBTFUL: f64 = 0.75;
 /// Doubtful onsets are of one place if no more than this lies between them, in seconds of the recording …
 const MOST_GAP_S: f64 = 3.0;
 /// … up to a place of this length: more could not be checked at a glance.

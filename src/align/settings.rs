@@ -24,6 +24,9 @@ pub struct Settings {
     pub anchors: Vec<Anchor>,
     /// Single notes that the user placed.
     pub fixed_notes: Vec<FixedNote>,
+    /// The parts of the score that are aligned, by name; none: all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<String>,
 }
 
 /// How the warp is found, with the settings of that method.
@@ -177,7 +180,7 @@ impl Settings {
 
     /// Whether the other settings ask for the same but for what the user fixed by hand.
     pub fn differs_in_corrections_only(&self, other: &Self) -> bool {
-        self.method == other.method && self.band_s == other.band_s
+        self.method == other.method && self.band_s == other.band_s && self.parts == other.parts
     }
 
     /// How many moments and notes the user fixed by hand.
@@ -197,7 +200,7 @@ impl Settings {
 
     /// These settings for another recording or score: without what belongs to this one alone.
     pub fn for_other_files(&self) -> Self {
-        let mut settings = Self { anchors: Vec::new(), fixed_notes: Vec::new(), ..self.clone() };
+        let mut settings = Self { anchors: Vec::new(), fixed_notes: Vec::new(), parts: Vec::new(), ..self.clone() };
         if let Method::Onsets(onsets) = &mut settings.method {
             onsets.transcription = None;
         }
@@ -271,6 +274,7 @@ mod tests {
                 band_s: Some(2.0),
                 anchors: vec![Anchor { score_s: 1.0, performance_s: 2.5 }],
                 fixed_notes: vec![FixedNote { note: 7, performance_s: 3.25 }],
+                parts: vec!["Violin I".to_owned()],
             };
             let text = serde_json::to_string(&settings).unwrap();
             assert_eq!(serde_json::from_str::<Settings>(&text).unwrap(), settings, "{text}");

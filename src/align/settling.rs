@@ -14,13 +14,15 @@ use crate::warping::Warp;
 /// How far from where the onset problem put it a note is looked for, round by round: each round expects the notes where the one
 /// before found their chord.
 const REACHES_S: [f64; 3] = [0.4, 0.25, 0.25];
+/// Chords of which nothing was found are looked for so far from where they were expected, between those that were.
+const FAR_S: f64 = 2.0;
 /// Notes of a chord that are farther apart than this do not belong together …
 const MOST_SPREAD_S: f64 = 0.25;
 /// … unless it is rolled: three or more, one after the other, within this.
 const MOST_ROLL_S: f64 = 1.2;
 
 /// Chords that are out of order by more than this were taken for others; less is the freedom of two hands.
-const STRAY_S: f64 = 0.06;
+const STRAY_S: f64 = 0.1;
 
 /// Moves what was placed to the notes that were played: each note to its partner, each chord to the median of its notes.
 /// What the user fixed stays.
@@ -39,6 +41,8 @@ pub(super) fn settle(
         matching = Matching::find(score, &expected, played, reach_s);
         times = chord_times(score, &placed, &mut matching, played, &old);
     }
+    look_farther(score, &placed, played, &mut matching, &times);
+    times = chord_times(score, &placed, &mut matching, played, &old);
     let is_fixed = |note: usize| fixed_notes.binary_search_by_key(&note, |fixed| fixed.note).is_ok();
     let mut notes = Vec::with_capacity(placed.notes.len());
     let mut support = placed.support.clone();
@@ -58,6 +62,38 @@ pub(super) fn settle(
     let partners = matching.partners.iter().enumerate();
     let ends = partners.filter_map(|(note, partner)| Some((note, played[(*partner)?].offset_s))).collect();
     Ok(Placed { warp: moved(&placed.warp, &old, &times)?, notes, support, ends, ..placed })
+}
+
+/// Looks for chords of which nothing was found among the notes that are no other's, as far as their neighbours leave room: after a
+/// hold or a long ritardando they are farther off than any reach.
+fn look_farther(score: &Score, placed: &Placed, played: &[PlayedNote], matching: &mut Matching, times: &[f64]) {
+    let taken: BTreeSet<usize> = matching.partners.iter().flatten().copied().collect();
+    let is_found = |at: &usize| {
+        let chord = &placed.chords[*at];
+        placed.support[*at].is_fixed || matching.partners[chord.notes.clone()].iter().any(Option::is_some)
+    };
+    let mut found: Vec<(usize, Option<usize>)> = Vec::new();
+    let mut at = 0;
+    while at < times.len() {
+        let end = (at..times.len()).find(is_found).unwrap_or(times.len());
+        if end > at {
+            let after_s = at.checked_sub(1).map_or(f64::NEG_INFINITY, |before| times[before]);
+            let before_s = times.get(end).copied().unwrap_or(f64::INFINITY);
+            let free: Vec<usize> = (0..played.len())
+                .filter(|index| !taken.contains(index))
+                .filter(|&index| played[index].onset_s > after_s && played[index].onset_s < before_s)
+                .collect();
+            let notes: Vec<PlayedNote> = free.iter().map(|&index| played[index]).collect();
+            let at_chord = |chord: usize| placed.chords[chord].notes.clone().map(move |note| (note, times[chord]));
+            let expected: Vec<(usize, f64)> = (at..end).flat_map(at_chord).collect();
+            let farther = Matching::find(score, &expected, &notes, FAR_S);
+            found.extend(expected.iter().map(|&(note, _)| (note, farther.partners[note].map(|place| free[place]))));
+        }
+        at = end + 1;
+    }
+    for (note, partner) in found {
+        matching.partners[note] = partner;
+    }
 }
 
 /// The time of each chord: the median of its partners' onsets; of one without any, as far from where it was as its neighbours are.
@@ -109,8 +145,10 @@ fn chord_times(
         })
         .collect();
     let weights: Vec<Weight> = (placed.chords.iter().zip(&placed.support))
-        .map(|(chord, support)| match score.notes.get(chord.notes.start) {
+        .zip(&found)
+        .map(|((chord, support), found)| match score.notes.get(chord.notes.start) {
             _ if support.is_fixed => Weight::Fixed,
+            _ if found.is_none() => Weight::Ornament,
             Some(first) if score.is_on_grid(first.onset_tick) => Weight::Beat,
             _ => Weight::Ornament,
         })
@@ -218,3 +256,7 @@ fn moved(warp: &Warp, old: &[f64], times: &[f64]) -> Result<Warp> {
     moved.extend(warp.performance_s().iter().skip(times.len()).map(|time| time + shift));
     Warp::new(warp.score_s().to_vec(), moved)
 }
+
+#[cfg(test)]
+#[path = "settling_tests.rs"]
+mod tests;

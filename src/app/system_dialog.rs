@@ -119,7 +119,7 @@ impl Question {
     fn filters(&self) -> &'static [(&'static str, &'static [&'static str])] {
         const ALL: (&str, &[&str]) = ("All files", &["*"]);
         match self {
-            Self::OpenFiles => &[("Recordings, MIDI files and sessions", OPENABLE), ALL],
+            Self::OpenFiles => &[("Recordings, scores and sessions", OPENABLE), ALL],
             Self::OpenRecording => &[("Recordings and MIDI performances", PERFORMANCES), ALL],
             Self::OpenTranscription => &[("MIDI files", &["mid", "midi"]), ALL],
             Self::OpenReference => &[("Alignments", &["csv", "json", "txt", "align", "match"])],
@@ -135,7 +135,7 @@ const PERFORMANCES: &[&str] =
     &["wav", "flac", "mp3", "ogg", "oga", "m4a", "mp4", "aac", "aif", "aiff", "caf", "mkv", "webm", "mid", "midi"];
 const OPENABLE: &[&str] = &[
     "wav", "flac", "mp3", "ogg", "oga", "m4a", "mp4", "aac", "aif", "aiff", "caf", "mkv", "webm", "mid", "midi",
-    "agogic",
+    "musicxml", "mxl", "xml", "mei", "krn", "agogic",
 ];
 
 /// Waits for the answer.

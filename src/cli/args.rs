@@ -55,6 +55,8 @@ pub enum Command {
     Synth(SynthArgs),
     /// Write the features of a recording or a score.
     Features(FeaturesArgs),
+    /// Print what is read of a score: parts, bars, keys, tempi, repeats, notes.
+    Score(ScoreArgs),
     /// Align many pairs listed in a CSV file (columns audio, score and, if known, truth and transcription).
     Batch(BatchArgs),
     /// Write the built-in demo piece: performance, score and ground truth.
@@ -87,7 +89,7 @@ pub enum Command {
 pub struct AlignArgs {
     /// The recording (WAV, FLAC, MP3, Ogg Vorbis, AAC/M4A, AIFF, CAF, MKV/WebM), or a performance as a Standard MIDI File.
     pub audio: PathBuf,
-    /// The score: a Standard MIDI File.
+    /// The score: MusicXML, MEI, Humdrum **kern or MIDI; which of them, its content tells.
     pub score: PathBuf,
     /// Where to write, the format taken from the extension; may be given several times. Default: CSV on stdout.
     #[arg(long, short, value_name = "FILE")]
@@ -135,15 +137,31 @@ pub struct EvaluateArgs {
     pub json: bool,
 }
 
+/// `agogic score`.
+#[derive(Debug, Args)]
+pub struct ScoreArgs {
+    /// The score: MusicXML, MEI, Humdrum **kern or MIDI; which of them, its content tells.
+    pub score: PathBuf,
+    /// Print JSON: everything that is read, with the notes in playing order.
+    #[arg(long)]
+    pub json: bool,
+    /// Take every bar once, in the order of the page, instead of writing repeats out.
+    #[arg(long)]
+    pub as_written: bool,
+}
+
 /// `agogic synth`.
 #[derive(Debug, Args)]
 pub struct SynthArgs {
-    /// The score: a Standard MIDI File.
+    /// The score: MusicXML, MEI, Humdrum **kern or MIDI.
     #[arg(required_unless_present = "list_soundfonts")]
     pub score: Option<PathBuf>,
     /// The WAV file to write.
     #[arg(long, short, value_name = "OUT.wav", required_unless_present = "list_soundfonts")]
     pub output: Option<PathBuf>,
+    /// Play only the parts that are called so, or whose name has this in it; may be given several times.
+    #[arg(long, value_name = "NAME")]
+    pub part: Vec<String>,
     /// SoundFont (.sf2) to play it with (default: the built-in piano).
     #[arg(long, value_name = "FILE")]
     pub soundfont: Option<PathBuf>,
@@ -219,9 +237,9 @@ pub struct MakeDataArgs {
     /// SoundFont (.sf2) to play with, beside the built-in piano; may be given several times.
     #[arg(long, value_name = "FILE")]
     pub soundfont: Vec<PathBuf>,
-    /// Folder of recorded single notes, listed in its samples.csv.
+    /// Folder of recorded single notes, listed in its samples.csv; may be given several times.
     #[arg(long, value_name = "DIR")]
-    pub samples: Option<PathBuf>,
+    pub samples: Vec<PathBuf>,
     /// About how long each piece is.
     #[arg(long, default_value_t = 24.0, value_name = "S")]
     pub seconds: f64,

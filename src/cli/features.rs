@@ -5,13 +5,12 @@ use std::iter;
 use std::path::{Path, PathBuf};
 
 use super::args::FeaturesArgs;
-use crate::align::is_take;
 use crate::audio::{self, AudioClip};
 use crate::base::atomic_file::{check_writable, write_output};
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
 use crate::features::{FeatureParams, FeatureSeq, check_hop, extract};
-use crate::score::{Score, SoundFont, SynthParams, synthesise};
+use crate::score::{Score, SoundFont, SynthParams, is_score, synthesise};
 
 pub(super) fn run(ctx: &JobContext, args: &FeaturesArgs) -> Result<()> {
     let extension = extension(&args.output);
@@ -30,7 +29,7 @@ pub(super) fn run(ctx: &JobContext, args: &FeaturesArgs) -> Result<()> {
 
 /// A recording is decoded, a score is played.
 fn load(ctx: &JobContext, args: &FeaturesArgs) -> Result<AudioClip> {
-    if is_take(&args.input) || matches!(extension(&args.input).as_str(), "mid" | "midi" | "smf") {
+    if is_score(&args.input) {
         let score = Score::read(&args.input)?;
         let params = SynthParams { soundfont: SoundFont::load(args.soundfont.as_deref())?, ..SynthParams::default() };
         return synthesise(ctx, &score, &params);

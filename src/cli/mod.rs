@@ -15,6 +15,7 @@ mod make_data;
 mod model;
 mod outputs;
 mod progress;
+mod score;
 mod settings_args;
 mod summary;
 mod synth;
@@ -63,6 +64,7 @@ fn run(ctx: &JobContext, quiet: bool, command: Command) -> Result<()> {
         Command::Evaluate(args) => evaluate::run(&args),
         Command::Synth(args) => synth::run(ctx, &args),
         Command::Features(args) => features::run(ctx, &args),
+        Command::Score(args) => score::run(&args),
         Command::Batch(args) => batch::run(ctx, quiet, &args),
         Command::Demo(args) => demo::run(ctx, quiet, &args),
         Command::Bench(args) => bench::run(ctx, &args),

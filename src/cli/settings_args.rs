@@ -47,6 +47,9 @@ pub struct SettingsArgs {
         help_heading = ANY
     )]
     pub fix_note: Vec<FixedNote>,
+    /// Align only the parts of the score that are called so, or whose name has this in it; may be given several times. `agogic score` shows them.
+    #[arg(long, value_name = "NAME", help_heading = ANY)]
+    pub part: Vec<String>,
     /// Take all settings from an earlier result (JSON) or session, to make it again.
     #[arg(long, value_name = "RESULT.json", help_heading = ANY)]
     pub like: Option<PathBuf>,
@@ -118,7 +121,8 @@ impl SettingsArgs {
             MethodArg::Frames => Method::Frames(self.frame_method()?),
         };
         let (anchors, fixed_notes) = (self.anchor.clone(), self.fix_note.clone());
-        let settings = Settings { method, band_s: self.band, anchors, fixed_notes };
+        let parts = self.part.clone();
+        let settings = Settings { method, band_s: self.band, anchors, fixed_notes, parts };
         settings.validate()?;
         Ok(settings)
     }
@@ -207,6 +211,7 @@ impl SettingsArgs {
             ("--slope", self.slope.is_some()),
             ("--anchor", !self.anchor.is_empty()),
             ("--fix-note", !self.fix_note.is_empty()),
+            ("--part", !self.part.is_empty()),
         ];
         let mut others = others.into_iter().chain(self.onset_options()).chain(self.frame_options());
         match others.find(|(_, given)| *given) {

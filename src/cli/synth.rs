@@ -22,7 +22,7 @@ pub(super) fn run(ctx: &JobContext, args: &SynthArgs) -> Result<()> {
     let inputs: Vec<&Path> = iter::once(score).chain(&args.soundfont).map(PathBuf::as_path).collect();
     super::check_not_an_input(output, &inputs)?;
     check_writable(output)?;
-    let score = Score::read(score)?;
+    let score = Score::read(score)?.only_parts(&args.part)?;
     let params = SynthParams { soundfont: SoundFont::load(args.soundfont.as_deref())?, ..SynthParams::default() };
     let clip = synthesise(ctx, &score, &params)?;
     write_wav(ctx, output, &clip)

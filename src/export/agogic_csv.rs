@@ -2,7 +2,7 @@
 
 use super::events::change_points;
 use super::provenance::hash_comments;
-use super::text::fixed;
+use super::text::{csv_field, fixed, single_line};
 use super::{ExportInput, Exporter};
 use crate::align::result::Verdict;
 use crate::base::error::Result;
@@ -28,7 +28,9 @@ impl Exporter for Notes {
     fn render(&self, input: &ExportInput) -> Result<Vec<u8>> {
         let mut text = hash_comments(input);
         text += "note,bar,beat,pitch,score_time_s,score_duration_s,performance_onset_s,performance_offset_s,";
-        text += "verdict,verdict_confidence,offset_confidence\n";
+        let has_ids = !input.score.notation.notes.is_empty();
+        text += "verdict,verdict_confidence,offset_confidence";
+        text += if has_ids { ",id\n" } else { "\n" };
         for (index, (note, aligned)) in input.score.notes.iter().zip(&input.alignment.notes).enumerate() {
             let place = input.score.meter.position(note.onset_tick as f64);
             text += &format!("{},{},{},{},", index + 1, place.bar, fixed(place.beat, 6), note.pitch);
@@ -41,7 +43,11 @@ impl Exporter for Notes {
             };
             let share = |value: Option<f64>| value.map(|value| fixed(value, 6)).unwrap_or_default();
             let confidence = share(aligned.verdict.map(|judged| judged.confidence));
-            text += &format!(",{verdict},{confidence},{}\n", share(aligned.offset_confidence));
+            text += &format!(",{verdict},{confidence},{}", share(aligned.offset_confidence));
+            if let Some(id) = input.score.note_id(index) {
+                text += &format!(",{}", csv_field(&single_line(id)));
+            }
+            text.push('\n');
         }
         Ok(text.into_bytes())
     }

@@ -26,8 +26,10 @@ impl Exporter for Jams {
             observation(beat.performance_s, 0.0, value, Value::Null)
         });
         // Annotations are about the recording: what was not played is in none of them.
-        let played = input.score.notes.iter().zip(&alignment.notes).filter(|(_, aligned)| !aligned.is_missing());
-        let note_data = played.map(|(note, aligned)| {
+        let notes = input.score.notes.iter().zip(&alignment.notes).enumerate();
+        let played: Vec<_> = notes.filter(|(_, (_, aligned))| !aligned.is_missing()).collect();
+        let ids: Vec<&str> = played.iter().filter_map(|(index, _)| input.score.note_id(*index)).collect();
+        let note_data = played.iter().map(|(_, (note, aligned))| {
             let length = aligned.offset_s - aligned.onset_s;
             observation(aligned.onset_s, length, json!(note.pitch), json!(aligned.confidence.clamp(0.0, 1.0)))
         });
@@ -69,6 +71,7 @@ impl Exporter for Jams {
                     "warnings": alignment.warnings,
                     "score_map": change_points(input),
                     "notes_not_played": missing,
+                    "note_ids": ids,
                 },
             },
         });

@@ -56,6 +56,9 @@ struct Knots {
 
 #[derive(Serialize, Deserialize)]
 struct DocumentNote {
+    /// What the score's file calls it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    id: Option<String>,
     pitch: u8,
     velocity: u8,
     channel: u8,
@@ -100,7 +103,7 @@ impl DocumentNote {
 impl Exporter for Json {
     fn render(&self, input: &ExportInput) -> Result<Vec<u8>> {
         let alignment = input.alignment;
-        let notes = input.score.notes.iter().zip(&alignment.notes).map(|(note, aligned)| {
+        let notes = input.score.notes.iter().zip(&alignment.notes).enumerate().map(|(index, (note, aligned))| {
             let place = input.score.meter.position(note.onset_tick as f64);
             let (verdict, played_pitch) = match aligned.verdict.map(|judged| judged.verdict) {
                 Some(Verdict::Played) => (Some(DocumentVerdict::Played), None),
@@ -109,6 +112,7 @@ impl Exporter for Json {
                 None => (None, None),
             };
             DocumentNote {
+                id: input.score.note_id(index).map(str::to_owned),
                 pitch: note.pitch,
                 velocity: note.velocity,
                 channel: note.channel,

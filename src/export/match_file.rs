@@ -1,7 +1,7 @@
 //! Match file 1.0.0: every note of the score with the note that was played, as partitura reads it.
 
 use super::events::{WholeNotes, ticks_per_quarter, whole_notes};
-use super::spelling::{accidentals_at, spell};
+use super::spelling::{note_id, spelling_of};
 use super::text::{fixed, single_line};
 use super::{ExportInput, Exporter};
 use crate::base::error::Result;
@@ -39,18 +39,24 @@ impl Exporter for MatchFile {
         for (attribute, value) in info {
             text += &format!("info({attribute},{}).\n", single_line(value));
         }
+        let end = score.notes.iter().map(|note| note.offset_tick).max().unwrap_or(0);
+        let bars = score.meter.bar_ticks_until(end);
         for signature in score.meter.signatures() {
-            let place = Place::of(score, signature.tick);
+            let place = Place::of(score, &bars, signature.tick);
             let value = format!("{}/{}", signature.numerator, signature.denominator);
             text += &format!("scoreprop(timeSignature,{value},{},{}).\n", place.text(), fixed(place.beats, 4));
         }
         for (index, (note, aligned)) in score.notes.iter().zip(&input.alignment.notes).enumerate() {
-            let (start, end) = (Place::of(score, note.onset_tick), Place::of(score, note.offset_tick));
-            let name = spell(note.pitch, accidentals_at(score, note.onset_tick));
-            let accidental = ["b", "n", "#"][(name.alter + 1) as usize];
+            let (start, end) = (Place::of(score, &bars, note.onset_tick), Place::of(score, &bars, note.offset_tick));
+            let name = spelling_of(score, index);
+            let accidental = match name.alter {
+                0 => "n".to_owned(),
+                alter => (if alter < 0 { "b" } else { "#" }).repeat(alter.unsigned_abs().into()),
+            };
+            let id = note_id(score, index);
             let quarters = (note.offset_tick - note.onset_tick) as f64 / ticks_per_quarter(score);
             let duration = fraction(whole_notes(score, quarters));
-            text += &format!("snote(n{index},[{},{accidental}],{},{},", name.step, name.octave, start.text());
+            text += &format!("snote({id},[{},{accidental}],{},{},", name.step, name.octave, start.text());
             text += &format!("{duration},{},{},[])", fixed(start.beats, 4), fixed(end.beats, 4));
             if aligned.is_missing() {
                 text += "-deletion.\n";
@@ -88,14 +94,16 @@ struct Place {
 }
 
 impl Place {
-    fn of(score: &Score, tick: u64) -> Self {
+    /// A tick in a score with bar lines at these ticks. Bars are counted as they are played: of a repeat each time has numbers of its own.
+    fn of(score: &Score, bars: &[u64], tick: u64) -> Self {
         let position = score.meter.position(tick as f64);
         let denominator = f64::from(score.meter.signature(tick).denominator);
         // Rounding must not put what stands on a beat just before it.
         let beat = (position.beat + 1e-9).floor();
         let offset_quarters = (position.beat - beat).max(0.0) * 4.0 / denominator;
         let offset = whole_notes(score, offset_quarters);
-        Self { bar: position.bar, beat: beat as u32, offset, beats: beats_before(score, tick) }
+        let bar = bars.partition_point(|&line| line <= tick) as u32;
+        Self { bar, beat: beat as u32, offset, beats: beats_before(score, tick) }
     }
 
     fn text(&self) -> String {

@@ -25,6 +25,7 @@ fn odd_score(division: Division, meter: &[TimeSignature], ticks_per_quarter: f64
         keys: Vec::new(),
         pedal: Vec::new(),
         programs: Vec::new(),
+        notation: Default::default(),
         tempo,
     }
 }

@@ -1,13 +1,13 @@
 //! Names of pitches: sharps in sharp keys, flats in flat keys.
 
-use crate::score::Score;
+use crate::score::{Score, WrittenPitch};
 
 /// A pitch as it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Spelling {
     /// C to B.
     pub step: char,
-    /// -1 flat, 0 natural, 1 sharp.
+    /// Semitones: -1 flat, 0 natural, 1 sharp.
     pub alter: i8,
     /// Middle C stands in octave 4.
     pub octave: i8,
@@ -46,6 +46,26 @@ pub fn spell(pitch: u8, accidentals: i8) -> Spelling {
     let names = if accidentals < 0 { &FLATS } else { &SHARPS };
     let (step, alter) = names[usize::from(pitch % 12)];
     Spelling { step, alter, octave: (pitch / 12) as i8 - 1 }
+}
+
+/// A note as the score spells it, or else by the key.
+pub fn spelling_of(score: &Score, index: usize) -> Spelling {
+    let written = score.notation.notes.get(index).and_then(|name| name.spelling);
+    let note = &score.notes[index];
+    match written {
+        Some(WrittenPitch { step, alter, octave }) => Spelling { step, alter, octave },
+        None => spell(note.pitch, accidentals_at(score, note.onset_tick)),
+    }
+}
+
+/// What a note is called: as the score calls it, or else by its place.
+pub fn note_id(score: &Score, index: usize) -> String {
+    score.note_id(index).map_or_else(|| format!("n{index}"), single_line_id)
+}
+
+/// An identifier without what would end it in a match file.
+fn single_line_id(id: &str) -> String {
+    id.chars().map(|c| if c.is_control() || c.is_whitespace() || "(),[]".contains(c) { '_' } else { c }).collect()
 }
 
 /// Sharps or flats of the key at a tick; no key is C major.

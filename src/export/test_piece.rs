@@ -69,6 +69,7 @@ pub fn piece() -> Piece {
         keys: vec![KeySignature { tick: 0, accidentals: -3, minor: true }],
         pedal: vec![PedalChange { tick: 0, channel: 0, value: 127 }, PedalChange { tick: 1400, channel: 0, value: 0 }],
         programs: vec![ProgramChange { tick: 0, channel: 1, program: 6 }],
+        notation: Default::default(),
         tempo,
     };
     let alignment = alignment_of(&score, vec![0.0, 0.7, 1.5, 2.25, 4.5], vec![0.8, 1.65, 2.4, 5.1234567, 8.2]);

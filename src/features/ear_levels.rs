@@ -1,4 +1,4 @@
-//! What the ear hears: semitone levels with long, middle and short windows, and the attack of three broad bands.
+//! What the ear hears: semitone levels with long, middle and short windows, and the attack of six broad bands.
 //!
 //! | MIDI | 21-59 | 60-71 | 72-127 | every |
 //! |---|---|---|---|---|
@@ -25,13 +25,14 @@ use crate::base::time::{ANALYSIS_RATE, frame_count};
 pub const EAR_HOP: usize = 256;
 /// Semitone bands of each kind of window: MIDI 21 to 127.
 pub const EAR_BANDS: usize = 107;
-/// Values per frame: long, middle, short at the frame, short half a frame later, then the attack four times three bands.
+/// Values per frame: long, middle, short at the frame, short half a frame later, then the attack four times six bands.
 pub const EAR_ROW: usize = 4 * EAR_BANDS + ATTACKS * ATTACK_BANDS.len();
 
 /// Attacks measured per frame.
 const ATTACKS: usize = 4;
 const ATTACK_WINDOW: usize = 256;
-const ATTACK_BANDS: [(f64, f64); 3] = [(100.0, 800.0), (800.0, 3000.0), (3000.0, 10_000.0)];
+const ATTACK_BANDS: [(f64, f64); 6] =
+    [(100.0, 400.0), (400.0, 800.0), (800.0, 1600.0), (1600.0, 3000.0), (3000.0, 5500.0), (5500.0, 10_000.0)];
 /// The low bands are measured on the signal at this fraction of its rate.
 const DECIMATION: usize = 8;
 const PASSBAND_HZ: f64 = 600.0;

@@ -11,6 +11,7 @@ use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
 use crate::base::manifest::{Manifest, ManifestRow};
 use crate::base::random::Random;
+use crate::score::is_score;
 
 /// A recording, its score and the truth about where the one is in the other.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,10 +75,7 @@ fn from_folder(folder: &Path) -> Result<Option<PieceFiles>> {
     let files = sorted_entries(folder)?;
     let stem_is = |path: &Path, stem: &str| path.file_stem().is_some_and(|s| s.eq_ignore_ascii_case(stem));
     let find = |stem: &str| files.iter().find(|path| path.is_file() && stem_is(path, stem)).cloned();
-    let score = files.iter().find(|path| {
-        let is_midi = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("mid") || e.eq_ignore_ascii_case("midi"));
-        stem_is(path, "score") && is_midi && path.is_file()
-    });
+    let score = files.iter().find(|path| stem_is(path, "score") && is_score(path));
     let truth = TRUTH_STEMS.iter().find_map(|stem| find(stem));
     let (Some(audio), Some(score), Some(truth)) = (find("audio"), score.cloned(), truth) else {
         return Ok(None);

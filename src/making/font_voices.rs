@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use super::halving::halve;
+use super::instruments::family_of_program;
 use super::onset_delay::onset_delay;
 use super::sampler::add_at;
 use crate::base::error::Result;
@@ -107,7 +108,7 @@ impl Delays {
         let velocity = (step * VELOCITY_STEP + VELOCITY_STEP / 2).max(SOFTEST_PROBE);
         let order = NoteOrder { program, pitch, velocity, held, longest: held };
         let sound = NotePlayer::new(soundfont, FONT_RATE)?.play(order)?;
-        let delay = onset_delay(&sound, FONT_RATE.into());
+        let delay = onset_delay(&sound, FONT_RATE.into(), family_of_program(program));
         known().insert(key, delay);
         Ok(delay)
     }

@@ -166,20 +166,25 @@ const WORDS: &[(&str, Family)] = &[
     ("voice", Family::Choir),
 ];
 
+/// The family of a program of General MIDI; those that are not listed are nobody's, and played by nobody.
+pub(super) fn family_of_program(program: u8) -> Family {
+    PROGRAMS.iter().find(|row| row.0 == program).map_or(Family::Winds, |row| row.2)
+}
+
 /// The family of a recorded instrument, if its name tells.
 pub(super) fn family_by_name(name: &str) -> Option<Family> {
     WORDS.iter().find(|(word, _)| name.contains(word)).map(|&(_, family)| family)
 }
 
 impl Orchestra {
-    /// The built-in piano, made-up pianos, and what the SoundFonts and the folder of recorded notes hold.
-    pub fn gather(ctx: &JobContext, soundfonts: &[impl AsRef<Path>], samples: Option<&Path>) -> Result<Self> {
+    /// The built-in piano, made-up pianos, and what the SoundFonts and the folders of recorded notes hold.
+    pub fn gather(ctx: &JobContext, soundfonts: &[impl AsRef<Path>], samples: &[impl AsRef<Path>]) -> Result<Self> {
         let mut fonts = vec![SoundFont::builtin()];
         for (count, path) in soundfonts.iter().enumerate() {
             ctx.report("reading the SoundFonts", count as f32 / soundfonts.len() as f32)?;
             fonts.push(SoundFont::read(path.as_ref())?);
         }
-        let samples = samples.map_or_else(|| Ok(SampleLibrary::default()), SampleLibrary::open)?;
+        let samples = SampleLibrary::open(samples)?;
         let mut instruments = vec![made_up_piano()];
         for (place, font) in fonts.iter().enumerate() {
             // The built-in piano answers to every program, always with the same sound.
@@ -278,7 +283,7 @@ mod tests {
 
     #[test]
     fn without_any_file_there_are_pianos_and_nothing_else() {
-        let orchestra = Orchestra::gather(&JobContext::new(), &[] as &[&Path], None).unwrap();
+        let orchestra = Orchestra::gather(&JobContext::new(), &[] as &[&Path], &[] as &[&Path]).unwrap();
         let mut random = Random::at(1, &[]);
         assert!(orchestra.draw(&mut random, &[Family::Piano], &[30, 60]).is_some());
         assert!(orchestra.draw(&mut random, &[Family::Strings], &[60]).is_none());

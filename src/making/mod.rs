@@ -18,9 +18,11 @@ mod pedal;
 mod plan;
 mod random_piano;
 mod render;
+mod resonance;
 mod room;
 mod sampler;
 mod soundboard;
+mod spectrum;
 mod timing;
 
 use std::path::PathBuf;
@@ -38,10 +40,11 @@ use instruments::Orchestra;
 use material::Source;
 use output::ItemFacts;
 use plan::Plan;
+use resonance::Resonance;
 use room::Room;
 
 /// Changes whenever the same seed gives other items than before.
-const GENERATION: u32 = 2;
+const GENERATION: u32 = 3;
 /// What the generators of an item are used for: no two draw the same numbers.
 const PLAN: u64 = 0;
 const SOUND: u64 = 1;
@@ -63,8 +66,8 @@ pub struct MakeData {
     pub seed: u64,
     /// SF2 files, beside the built-in piano.
     pub soundfonts: Vec<PathBuf>,
-    /// Folder of recorded notes with a `samples.csv`.
-    pub samples: Option<PathBuf>,
+    /// Folders of recorded notes, each with a `samples.csv`.
+    pub samples: Vec<PathBuf>,
     /// About how long an item is.
     pub seconds: f64,
     /// How many threads work.
@@ -92,17 +95,18 @@ struct Making {
     seconds: f64,
     scores_sha256: String,
     soundfonts: Vec<(String, u64)>,
-    samples_sha256: Option<String>,
+    samples_sha256: Vec<String>,
 }
 
 /// Makes performances of passages of scores, one folder each, and the list of them. Goes on where an earlier run ended.
 pub fn make_data(ctx: &JobContext, wanted: &MakeData) -> Result<Made> {
     check(wanted)?;
     let sources = material::read_scores(ctx, &wanted.scores)?;
-    let orchestra = Orchestra::gather(ctx, &wanted.soundfonts, wanted.samples.as_deref())?;
+    let orchestra = Orchestra::gather(ctx, &wanted.soundfonts, &wanted.samples)?;
     output::prepare(ctx, &wanted.out_dir, &making(wanted, &sources)?)?;
     let longest = seconds_to_samples(wanted.seconds + 1.0, ANALYSIS_RATE) + 1;
-    let workshop = Workshop { wanted, sources, orchestra, room: Room::new(longest) };
+    let (resonance, room) = (Resonance::new(longest), Room::new(longest));
+    let workshop = Workshop { wanted, sources, orchestra, resonance, room };
     let (items, kept) = workshop.make_all(ctx)?;
     let manifest = output::write_manifest(ctx, &wanted.out_dir, &items)?;
     ctx.report(STAGE, 1.0)?;
@@ -136,15 +140,18 @@ fn making(wanted: &MakeData, sources: &[Source]) -> Result<Making> {
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
         Ok((name, std::fs::metadata(path).map_err(|source| Error::io("read", path, source))?.len()))
     };
-    let list = wanted.samples.as_ref().map(|folder| folder.join("samples.csv"));
-    let list = list.map(|path| std::fs::read(&path).map_err(|source| Error::io("read", &path, source))).transpose()?;
+    let list = |folder: &PathBuf| {
+        let path = folder.join("samples.csv");
+        let bytes = std::fs::read(&path).map_err(|source| Error::io("read", &path, source))?;
+        Ok(format!("{:x}", Sha256::digest(bytes)))
+    };
     Ok(Making {
         generation: GENERATION,
         seed: wanted.seed,
         seconds: wanted.seconds,
         scores_sha256: format!("{:x}", scores.finalize()),
         soundfonts: wanted.soundfonts.iter().map(font).collect::<Result<_>>()?,
-        samples_sha256: list.map(|bytes| format!("{:x}", Sha256::digest(bytes))),
+        samples_sha256: wanted.samples.iter().map(list).collect::<Result<_>>()?,
     })
 }
 
@@ -153,6 +160,7 @@ struct Workshop<'a> {
     wanted: &'a MakeData,
     sources: Vec<Source>,
     orchestra: Orchestra,
+    resonance: Resonance,
     room: Room,
 }
 
@@ -207,7 +215,7 @@ impl Workshop<'_> {
         let plan = Plan::draw(&mut random(PLAN), &self.sources, &self.orchestra, self.wanted.seconds)?;
         let mut sounding = random(SOUND);
         let tuning_cents = if sounding.chance(0.7) { sounding.between(-40.0, 40.0) } else { 0.0 };
-        let dry = render::render(ctx, &mut sounding, &plan, &self.orchestra, tuning_cents)?;
+        let dry = render::render(ctx, &mut sounding, &plan, (&self.orchestra, &self.resonance), tuning_cents)?;
         let sound = self.room.record(&mut random(ROOM), &dry)?;
         let facts = self.facts(id, &plan, tuning_cents);
         output::write_item(&ctx.quiet(), &self.wanted.out_dir, &facts, &plan, sound)?;

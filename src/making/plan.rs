@@ -20,6 +20,8 @@ const MOST_NOTES_PER_S: f64 = 42.0;
 /// Parts of an orchestra that are taken for an ensemble, and for a piano.
 const MOST_PARTS: usize = 9;
 const MOST_PARTS_OF_PIANO: usize = 5;
+/// How often a piece for the piano is played as fast as hands are: scores for everyone are slower than what pianists record.
+const BRILLIANT: f64 = 0.3;
 /// How often each [`Texture`] is drawn for the piano and for other instruments.
 const FOR_PIANO: [f64; 5] = [0.48, 0.28, 0.04, 0.16, 0.04];
 const FOR_OTHERS: [f64; 5] = [0.26, 0.22, 0.08, 0.29, 0.15];
@@ -80,7 +82,8 @@ impl Plan {
         if excerpt.notes.len() < FEWEST_NOTES {
             return Ok(None);
         }
-        let timing = Timing::draw(random, &excerpt);
+        let is_brilliant = for_piano && random.chance(BRILLIANT);
+        let timing = Timing::draw(random, &excerpt, is_brilliant);
         let melody = melody_part(&excerpt, source);
         let mut notes = play(random, &excerpt, &timing, &cast.players, &cast.player_of, melody);
         let lead_in = random.between(0.15, 0.9);

@@ -2,10 +2,11 @@
 
 use super::expression::PlayedNote;
 use super::font_voices::{FontNote, FontVoice};
-use super::instruments::{Orchestra, Sound};
+use super::instruments::{Family, Orchestra, Sound};
 use super::onset_delay::onset_delay;
 use super::plan::Plan;
 use super::random_piano::{Blow, RandomPiano};
+use super::resonance::Resonance;
 use super::sampler::{SampledNote, add_at};
 use crate::base::error::Result;
 use crate::base::job::JobContext;
@@ -23,7 +24,7 @@ pub(super) fn render(
     ctx: &JobContext,
     random: &mut Random,
     plan: &Plan,
-    orchestra: &Orchestra,
+    (orchestra, resonance): (&Orchestra, &Resonance),
     tuning_cents: f64,
 ) -> Result<Vec<f32>> {
     let length = seconds_to_samples(plan.seconds, ANALYSIS_RATE);
@@ -32,7 +33,8 @@ pub(super) fn render(
         ctx.check()?;
         let notes: Vec<&PlayedNote> = plan.notes.iter().filter(|note| note.player == number).collect();
         let sound = orchestra.instruments[player.instrument].sound;
-        let played = play_all(random, orchestra, sound, &notes, tuning_cents, length)?;
+        let mut played = play_all(random, orchestra, sound, &notes, tuning_cents, length)?;
+        resonance.add(random, &plan.pedals[number], tuning_cents, &mut played)?;
         let gain = if plan.players.len() == 1 { 1.0 } else { 10f64.powf(random.between(-9.0, 3.0) / 20.0) as f32 };
         add_at(&mut mix, 0, &played, gain * LEVEL / loudness(&played).max(1e-9));
     }
@@ -76,7 +78,7 @@ fn play_made_up_piano(random: &mut Random, notes: &[&PlayedNote], tuning_cents: 
         let held = seconds_to_samples((note.damped_s - note.onset_s).max(0.0), ANALYSIS_RATE);
         let blow = Blow { pitch: note.pitch, velocity: note.velocity, held, tuning_cents };
         let sound = piano.play(random, blow);
-        let delay = onset_delay(&sound, RATE).unwrap_or(0.0);
+        let delay = onset_delay(&sound, RATE, Family::Piano).unwrap_or(0.0);
         add_at(&mut mix, ((note.onset_s - delay) * RATE).round() as isize, &sound, 1.0);
     }
     piano.soundboard.colour(&mut mix);

@@ -1,12 +1,10 @@
 //! The way from the instruments to the listener: a room, a microphone, a machine that records, with all their faults.
 
-use std::sync::Arc;
-
 use realfft::num_complex::Complex;
-use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
 
 use super::noise::add_noise;
-use crate::base::error::{Error, Result};
+use super::spectrum::Transform;
+use crate::base::error::Result;
 use crate::base::random::Random;
 use crate::base::time::ANALYSIS_RATE;
 
@@ -18,44 +16,30 @@ const EARLY_S: (f64, f64) = (0.003, 0.06);
 
 /// Makes recordings of dry sounds that are no longer than a given length.
 pub(super) struct Room {
-    length: usize,
-    forward: Arc<dyn RealToComplex<f32>>,
-    backward: Arc<dyn ComplexToReal<f32>>,
+    transform: Transform,
 }
 
 impl Room {
     /// For sounds of up to `longest` samples.
     pub fn new(longest: usize) -> Self {
-        let length = smooth_length(longest + (LONGEST_RING_S * RATE) as usize + 1);
-        let mut planner = RealFftPlanner::new();
-        Self { length, forward: planner.plan_fft_forward(length), backward: planner.plan_fft_inverse(length) }
+        Self { transform: Transform::new(longest + (LONGEST_RING_S * RATE) as usize + 1) }
     }
 
     /// The recording of a dry sound: as long as that, its peak at most 0.97.
     pub fn record(&self, random: &mut Random, dry: &[f32]) -> Result<Vec<f32>> {
-        let failed = |error: realfft::FftError| {
-            Error::unsuitable("the room", format!("its echo could not be computed ({error})"), "report this as a bug")
-        };
-        let mut buffer = vec![0.0; self.length];
-        buffer[..dry.len()].copy_from_slice(dry);
-        let mut spectrum = self.forward.make_output_vec();
-        self.forward.process(&mut buffer, &mut spectrum).map_err(failed)?;
+        let mut padded = self.transform.silence();
+        padded[..dry.len()].copy_from_slice(dry);
+        let mut spectrum = self.transform.spectrum(padded)?;
         if random.chance(0.88) {
-            buffer.fill(0.0);
-            draw_echo(random, &mut buffer);
-            let mut echo = self.forward.make_output_vec();
-            self.forward.process(&mut buffer, &mut echo).map_err(failed)?;
+            let mut echo = self.transform.silence();
+            draw_echo(random, &mut echo);
+            let echo = self.transform.spectrum(echo)?;
             spectrum.iter_mut().zip(&echo).for_each(|(value, echo)| *value *= echo);
         }
         let colour = Colour::draw(random);
-        let hz_per_bin = RATE / self.length as f64;
-        apply(&colour, hz_per_bin, &mut spectrum);
-        spectrum[0].im = 0.0;
-        if let Some(last) = spectrum.last_mut() {
-            last.im = 0.0;
-        }
-        self.backward.process(&mut spectrum, &mut buffer).map_err(failed)?;
-        let mut sound = buffer[..dry.len()].to_vec();
+        apply(&colour, RATE / self.transform.length() as f64, &mut spectrum);
+        let mut sound = self.transform.sound(spectrum)?;
+        sound.truncate(dry.len());
         scale_to_peak(&mut sound, 1.0);
         distort(random, &mut sound);
         add_noise(random, &mut sound, colour.limit_hz);
@@ -181,19 +165,6 @@ fn scale_to_peak(sound: &mut [f32], peak: f32) {
     }
 }
 
-/// The next even length that is a product of small primes: the transform is fast for those.
-fn smooth_length(least: usize) -> usize {
-    let is_smooth = |mut length: usize| {
-        for prime in [2, 3, 5] {
-            while length.is_multiple_of(prime) {
-                length /= prime;
-            }
-        }
-        length == 1
-    };
-    (least.next_multiple_of(2)..).step_by(2).find(|&length| is_smooth(length)).unwrap_or(least)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -210,10 +181,5 @@ mod tests {
             assert!(loudest.abs_diff(10_000) < 30, "seed {seed}: {loudest}");
             assert!(heard.iter().all(|s| s.abs() < 0.98));
         }
-    }
-
-    #[test]
-    fn transforms_have_lengths_of_small_primes() {
-        assert_eq!([1001, 1024, 600_001].map(smooth_length), [1024, 1024, 607_500]);
     }
 }

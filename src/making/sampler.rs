@@ -16,8 +16,15 @@ const RATE: f64 = ANALYSIS_RATE as f64;
 const MARGIN: usize = 8;
 /// A recorded note may be moved so many semitones.
 const REACH: u8 = 7;
-/// Notes softer than this are played with soft recordings, if there are any.
-const SOFT_BELOW: u8 = 62;
+/// Velocities that recordings with a word for their dynamic stand for.
+const SOFT: u8 = 40;
+const LOUD: u8 = 90;
+/// Notes so much softer than their recording are made duller.
+const MUCH_SOFTER: u8 = 28;
+/// Recordings are brought to this peak.
+const PEAK: f32 = 0.7;
+/// Recordings are used up to this length.
+const LONGEST_S: f64 = 9.0;
 /// Held notes shorter than this may be played with recordings of short notes.
 const SHORT_S: f64 = 0.22;
 /// Recordings of notes that are held, and can be held longer than they were.
@@ -30,7 +37,8 @@ struct Sample {
     path: PathBuf,
     articulation: String,
     pitch: u8,
-    soft: bool,
+    /// The velocity that it was played with, or stands for.
+    velocity: u8,
     tuning_cents: f64,
     sound: OnceLock<Result<Recorded, String>>,
 }
@@ -45,11 +53,13 @@ struct Recorded {
 #[derive(Debug)]
 struct SampledInstrument {
     name: String,
+    /// Name of the folder that it is from.
+    folder: String,
     family: Family,
     samples: Vec<Sample>,
 }
 
-/// The recorded instruments of a folder. Files are decoded when they are first needed.
+/// The recorded instruments of some folders. Files are decoded when they are first needed.
 #[derive(Debug, Default)]
 pub(super) struct SampleLibrary {
     instruments: Vec<SampledInstrument>,
@@ -74,8 +84,16 @@ pub(super) struct SampledNote {
 }
 
 impl SampleLibrary {
-    /// Reads the list of a folder. Instruments whose family is not known are passed over.
-    pub fn open(folder: &Path) -> Result<Self> {
+    /// Reads the lists of folders. Instruments whose family is not known are passed over.
+    pub fn open(folders: &[impl AsRef<Path>]) -> Result<Self> {
+        let mut library = Self::default();
+        folders.iter().try_for_each(|folder| library.read(folder.as_ref()))?;
+        Ok(library)
+    }
+
+    fn read(&mut self, folder: &Path) -> Result<()> {
+        let before = self.instruments.len();
+        let folder_name = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy();
         let list = folder.join("samples.csv");
         let malformed = |cause: String| Error::malformed(&list, cause, REMEDY);
         let text = std::fs::read_to_string(&list).map_err(|source| Error::io("read", &list, source))?;
@@ -87,15 +105,14 @@ impl SampleLibrary {
         };
         let [file, instrument, articulation] = [column("file")?, column("instrument")?, column("articulation")?];
         let [pitch, dynamic, tuning] = [column("midi_pitch")?, column("dynamic")?, column("tuning_cents")?];
-        let mut library = Self::default();
         for record in reader.records() {
             let record = record.map_err(|e| malformed(e.to_string()))?;
             let line = record.position().map_or(0, csv::Position::line);
             let name = &record[instrument];
             let Some(family) = family_by_name(name) else { continue };
             let wrong = |what: &str| malformed(format!("line {line} has no legal {what}"));
-            library.add(
-                name,
+            self.add(
+                (name, &folder_name),
                 family,
                 Sample {
                     path: folder.join(&record[file]),
@@ -105,22 +122,26 @@ impl SampleLibrary {
                         .ok()
                         .filter(|pitch| *pitch < 128)
                         .ok_or_else(|| wrong("midi_pitch"))?,
-                    soft: &record[dynamic] == "soft",
+                    velocity: velocity(&record[dynamic]).ok_or_else(|| wrong("dynamic"))?,
                     tuning_cents: record[tuning].parse().map_err(|_| wrong("tuning_cents"))?,
                     sound: OnceLock::new(),
                 },
             );
         }
-        if library.instruments.is_empty() {
+        if self.instruments.len() == before {
             return Err(malformed("it lists no instrument whose name is known".to_owned()));
         }
-        Ok(library)
+        Ok(())
     }
 
-    fn add(&mut self, name: &str, family: Family, sample: Sample) {
-        match self.instruments.iter_mut().find(|instrument| instrument.name == name) {
+    fn add(&mut self, (name, folder): (&str, &str), family: Family, sample: Sample) {
+        let is_it = |instrument: &&mut SampledInstrument| instrument.name == name && instrument.folder == folder;
+        match self.instruments.iter_mut().find(is_it) {
             Some(instrument) => instrument.samples.push(sample),
-            None => self.instruments.push(SampledInstrument { name: name.to_owned(), family, samples: vec![sample] }),
+            None => {
+                let (name, folder) = (name.to_owned(), folder.to_owned());
+                self.instruments.push(SampledInstrument { name, folder, family, samples: vec![sample] });
+            }
         }
     }
 
@@ -130,7 +151,7 @@ impl SampleLibrary {
             let pitches = || instrument.samples.iter().map(|sample| sample.pitch);
             Instrument {
                 name: instrument.name.replace('_', " "),
-                source: "recorded notes".to_owned(),
+                source: format!("recorded notes ({})", instrument.folder),
                 family: instrument.family,
                 sound: Sound::Sampled { instrument: place },
                 low: pitches().min().unwrap_or(0).saturating_sub(REACH / 2),
@@ -161,7 +182,7 @@ impl SampleLibrary {
         let instrument = &self.instruments[instrument];
         let sample = instrument.choose(random, manner, note);
         let sustained = !instrument.family.decays() && HELD.contains(&sample.articulation.as_str());
-        let recorded = sample.sound()?;
+        let recorded = sample.sound(instrument.family)?;
         let cents = 100.0 * (f64::from(note.pitch) - f64::from(sample.pitch)) - sample.tuning_cents
             + note.tuning_cents
             + 3.0 * random.normal();
@@ -176,10 +197,11 @@ impl SampleLibrary {
         if sound.len() == wanted {
             fade_out(&mut sound, (manner.release_s * RATE) as usize);
         }
-        if note.velocity < SOFT_BELOW && !sample.soft {
-            dull(&mut sound, f32::from(SOFT_BELOW - note.velocity) / 80.0);
+        let softer = sample.velocity.saturating_sub(note.velocity).saturating_sub(MUCH_SOFTER);
+        if softer > 0 {
+            dull(&mut sound, f32::from(softer) / 80.0);
         }
-        let gain = (f32::from(note.velocity) / 127.0).powf(1.6) * if sample.soft { 0.6 } else { 1.0 };
+        let gain = (f32::from(note.velocity) / 127.0).powf(1.6);
         add_at(mix, first as isize, &sound, gain);
         Ok(())
     }
@@ -198,7 +220,7 @@ impl SampledInstrument {
         for sample in &self.samples {
             let away = f64::from(sample.pitch.abs_diff(note.pitch));
             let mut cost = 4.0 * away + 5.0 * random.unit();
-            cost += if sample.soft != (note.velocity < SOFT_BELOW) { 3.0 } else { 0.0 };
+            cost += 0.12 * f64::from(sample.velocity.abs_diff(note.velocity));
             // Another way of playing is better than a note moved out of its nature.
             cost += if sample.articulation != wanted { 30.0 } else { 0.0 };
             if cost < best.1 {
@@ -210,12 +232,17 @@ impl SampledInstrument {
 }
 
 impl Sample {
-    fn sound(&self) -> Result<&Recorded> {
+    fn sound(&self, family: Family) -> Result<&Recorded> {
         let decoded = self.sound.get_or_init(|| {
             let clip = decode(&JobContext::new(), &self.path).map_err(|error| error.to_string())?.clip;
             let mut samples = vec![0.0; MARGIN];
-            samples.extend_from_slice(&clip.samples);
-            let onset = onset_delay(&samples, RATE).ok_or("it is silent")? * RATE;
+            samples.extend(clip.samples.iter().take((LONGEST_S * RATE) as usize));
+            if clip.samples.len() > samples.len() {
+                fade_out(&mut samples, (0.5 * RATE) as usize);
+            }
+            let peak = samples.iter().fold(0.0f32, |peak, sample| peak.max(sample.abs()));
+            let onset = onset_delay(&samples, RATE, family).ok_or("it is silent")? * RATE;
+            samples.iter_mut().for_each(|sample| *sample *= PEAK / peak);
             Ok(Recorded { samples, onset })
         });
         decoded.as_ref().map_err(|cause| {
@@ -225,6 +252,15 @@ impl Sample {
                 "take it out of samples.csv",
             )
         })
+    }
+}
+
+/// The velocity that a dynamic stands for: a word, or the number itself.
+fn velocity(dynamic: &str) -> Option<u8> {
+    match dynamic {
+        "soft" => Some(SOFT),
+        "medium" | "loud" => Some(LOUD),
+        number => number.parse().ok().filter(|velocity| (1..128).contains(velocity)),
     }
 }
 

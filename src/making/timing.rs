@@ -50,13 +50,16 @@ impl Freedom {
 }
 
 impl Timing {
-    /// A tempo for an excerpt; the mean is between half and twice the score's own.
-    pub fn draw(random: &mut Random, excerpt: &Excerpt) -> Self {
+    /// A tempo for an excerpt; the mean is between half and twice the score's own, or as fast as hands are if it `is_brilliant`.
+    pub fn draw(random: &mut Random, excerpt: &Excerpt, is_brilliant: bool) -> Self {
         let end = excerpt.notes.iter().map(|note| note.end_tick).max().unwrap_or(0) + u32::from(TICKS_PER_BEAT);
         let points = (end / STEP) as usize + 2;
         let freedom = Freedom::draw(random);
         let phrases = draw_phrases(random, excerpt, end);
-        let rate = rate_within_limits(excerpt, (0.28 * random.normal()).exp().clamp(0.5, 1.9));
+        let usual = (0.28 * random.normal()).exp().clamp(0.5, 1.9);
+        let fastest = random.between(BUSIEST_S, 0.15);
+        let rate = if is_brilliant { brilliant_rate(excerpt, fastest) } else { usual };
+        let rate = rate_within_limits(excerpt, rate);
         let mut slowness = vec![0.0; points];
         add_phrases(random, &phrases, end, &freedom, &mut slowness);
         add_drift(random, freedom.drift, &mut slowness);
@@ -82,15 +85,27 @@ impl Timing {
     }
 }
 
-/// Keeps a tempo from being absurd for what is written: the score's own may already be at the edge.
-fn rate_within_limits(excerpt: &Excerpt, rate: f64) -> f64 {
+/// Seconds from each onset to the next at the score's own tempo, the shortest first.
+fn gaps(excerpt: &Excerpt) -> Vec<f64> {
     let chords = excerpt.chords();
     let seconds = |place: usize| excerpt.second(excerpt.notes[chords[place].start].tick);
     let mut gaps: Vec<f64> = (1..chords.len()).map(|place| seconds(place) - seconds(place - 1)).collect();
+    gaps.sort_by(f64::total_cmp);
+    gaps
+}
+
+/// The rate at which a quarter of the onsets follow each other within `fastest` seconds; never slower than the score.
+fn brilliant_rate(excerpt: &Excerpt, fastest: f64) -> f64 {
+    let gaps = gaps(excerpt);
+    gaps.get(gaps.len() / 4).map_or(1.0, |gap| (fastest / gap.max(1e-3)).clamp(0.3, 1.0))
+}
+
+/// Keeps a tempo from being absurd for what is written: the score's own may already be at the edge.
+fn rate_within_limits(excerpt: &Excerpt, rate: f64) -> f64 {
+    let gaps = gaps(excerpt);
     if gaps.is_empty() {
         return rate;
     }
-    gaps.sort_by(f64::total_cmp);
     let (fast, mean) = (gaps[gaps.len() / 4], gaps.iter().sum::<f64>() / gaps.len() as f64);
     rate.min(CALMEST_S / mean.max(1e-3)).max((BUSIEST_S / fast.max(1e-3)).min(SLOWEST))
 }

@@ -78,8 +78,8 @@ pub enum Spec {
     Extractor(ExtractorSpec),
 }
 
-/// The dimensions of an ear.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// The dimensions of an ear, and what it counts for.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct EarSpec {
     /// Samples between frames at 22,050 Hz.
     pub hop: usize,
@@ -91,6 +91,53 @@ pub struct EarSpec {
     pub summary: usize,
     /// Values per frame and pitch before the answer.
     pub head: usize,
+    /// What the parts of the onset problem count for with this ear.
+    #[serde(default)]
+    pub problem: ProblemWeights,
+}
+
+/// What the parts of the onset problem count for with an ear, as factors of the usual weights. Learned with it through the alignment.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ProblemWeights {
+    /// The rises of the spectrum.
+    pub rises: f64,
+    /// What the ear says.
+    pub ear: f64,
+    /// How far the tempo may wander: larger is freer.
+    pub tempo: f64,
+}
+
+impl Default for ProblemWeights {
+    fn default() -> Self {
+        Self { rises: 1.0, ear: 1.0, tempo: 1.0 }
+    }
+}
+
+impl ProblemWeights {
+    /// Weights beyond these belong to a damaged file.
+    const LEGAL: std::ops::RangeInclusive<f64> = 0.01..=100.0;
+
+    /// Their logarithms: what is learned.
+    pub(crate) fn logarithms(self) -> [f64; 3] {
+        [self.rises, self.ear, self.tempo].map(f64::ln)
+    }
+
+    /// The weights of these logarithms.
+    pub(crate) fn from_logarithms(logarithms: [f64; 3]) -> Self {
+        let [rises, ear, tempo] = logarithms.map(|value| value.exp().clamp(*Self::LEGAL.start(), *Self::LEGAL.end()));
+        Self { rises, ear, tempo }
+    }
+
+    pub(super) fn validate(self) -> Result<()> {
+        let Self { rises, ear, tempo } = self;
+        for (name, value) in [("rises", rises), ("ear", ear), ("tempo", tempo)] {
+            if !Self::LEGAL.contains(&value) {
+                let allowed = format!("between {} and {}", Self::LEGAL.start(), Self::LEGAL.end());
+                return Err(Error::invalid(format!("weight {name} of the ear"), value, allowed));
+            }
+        }
+        Ok(())
+    }
 }
 
 /// The features and dimensions of an extractor.
@@ -154,7 +201,7 @@ impl Spec {
 
 impl Default for EarSpec {
     fn default() -> Self {
-        Self { hop: EAR_HOP, channels: 64, hidden: 40, summary: 12, head: 32 }
+        Self { hop: EAR_HOP, channels: 80, hidden: 48, summary: 12, head: 40, problem: ProblemWeights::default() }
     }
 }
 

@@ -15,7 +15,7 @@ mod panels;
 mod pickle;
 
 pub use candle_core::Device;
-pub use card::{EarSpec, ExtractorSpec, ModelCard, ModelKind, Spec};
+pub use card::{EarSpec, ExtractorSpec, ModelCard, ModelKind, ProblemWeights, Spec};
 pub use ear::Ear;
 pub use extractor::{Extractor, Gru, Side};
 pub use import::import;

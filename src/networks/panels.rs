@@ -10,7 +10,7 @@ use crate::base::simd::vectorised;
 const WIDTH: usize = 16;
 /// Rows that are computed together, so that each weight is loaded once for all of them. With [`WIDTH`] columns the
 /// sums just fit in the registers of AVX2.
-pub(super) const ROWS: usize = 5;
+pub(super) const ROWS: usize = 6;
 /// Panels that are computed together when there is a single row.
 const PANELS: usize = 4;
 
@@ -38,64 +38,75 @@ impl<F: Real> Panels<F> {
     /// `i * columns`. A row's result does not depend on how many rows are computed with it.
     #[inline(always)]
     pub fn add_product<const FMA: bool>(&self, count: usize, a: &[F], a_stride: usize, out: &mut [F]) {
+        let panels = || self.data.chunks_exact(self.rows.max(1)).enumerate();
         let mut row = 0;
         while count - row >= ROWS {
-            let a_rows = std::array::from_fn(|i| &a[(row + i) * a_stride..][..self.rows]);
-            for panel in 0..self.columns.div_ceil(WIDTH) {
-                self.add_tile::<FMA, ROWS, 1>(a_rows, panel, row, out);
+            let rows: [&[F]; ROWS] = std::array::from_fn(|i| &a[(row + i) * a_stride..][..self.rows]);
+            for (panel, weights) in panels() {
+                for (r, sums) in tile::<F, FMA>(rows, weights).iter().enumerate() {
+                    self.add_sums(sums, row + r, panel, out);
+                }
             }
             row += ROWS;
         }
         while row < count {
-            let a_row = [&a[row * a_stride..][..self.rows]];
-            let panels = self.columns.div_ceil(WIDTH);
-            let mut panel = 0;
-            while panels - panel >= PANELS {
-                self.add_tile::<FMA, 1, PANELS>(a_row, panel, row, out);
-                panel += PANELS;
-            }
-            while panel < panels {
-                self.add_tile::<FMA, 1, 1>(a_row, panel, row, out);
-                panel += 1;
+            let a = &a[row * a_stride..][..self.rows];
+            for (group, weights) in self.data.chunks((PANELS * self.rows).max(1)).enumerate() {
+                let first = group * PANELS;
+                if weights.len() == PANELS * self.rows {
+                    let panels = std::array::from_fn(|p| &weights[p * self.rows..][..self.rows]);
+                    let sums = strip::<F, FMA>(a, panels);
+                    sums.iter().enumerate().for_each(|(p, sums)| self.add_sums(sums, row, first + p, out));
+                    continue;
+                }
+                for (p, weights) in weights.chunks_exact(self.rows).enumerate() {
+                    let terms = a.iter().zip(weights);
+                    let add = |sums, (&factor, weights)| add_scaled::<F, FMA>(factor, weights, sums);
+                    self.add_sums(&terms.fold([F::ZERO; WIDTH], add), row, first + p, out);
+                }
             }
             row += 1;
         }
     }
 
-    /// `R` rows by `P` panels.
+    /// Adds the sums of a row and a panel, but for the columns that only pad the panel.
     #[inline(always)]
-    fn add_tile<const FMA: bool, const R: usize, const P: usize>(
-        &self,
-        a: [&[F]; R],
-        first_panel: usize,
-        first_row: usize,
-        out: &mut [F],
-    ) {
-        let weights: [&[[F; WIDTH]]; P] =
-            std::array::from_fn(|p| &self.data[(first_panel + p) * self.rows..][..self.rows]);
-        let mut sums = [[[F::ZERO; WIDTH]; P]; R];
-        for k in 0..self.rows {
-            for p in 0..P {
-                let weights = weights[p][k];
-                for r in 0..R {
-                    let factor = a[r][k];
-                    for (sum, weight) in sums[r][p].iter_mut().zip(weights) {
-                        *sum = factor.multiply_add::<FMA>(weight, *sum);
-                    }
-                }
-            }
-        }
-        for (r, sums) in sums.iter().enumerate() {
-            for (p, sums) in sums.iter().enumerate() {
-                let column = (first_panel + p) * WIDTH;
-                let width = WIDTH.min(self.columns - column);
-                let out = &mut out[(first_row + r) * self.columns + column..][..width];
-                for (out, sum) in out.iter_mut().zip(sums) {
-                    *out += *sum;
-                }
-            }
+    fn add_sums(&self, sums: &[F; WIDTH], row: usize, panel: usize, out: &mut [F]) {
+        let column = panel * WIDTH;
+        let width = WIDTH.min(self.columns - column);
+        let out = &mut out[row * self.columns + column..][..width];
+        out.iter_mut().zip(sums).for_each(|(out, sum)| *out += *sum);
+    }
+}
+
+/// [`ROWS`] rows by one panel. Written out, for then the compiler keeps the sums in registers and checks nothing in the loop.
+#[inline(always)]
+fn tile<F: Real, const FMA: bool>([a, b, c, d, e, f]: [&[F]; ROWS], weights: &[[F; WIDTH]]) -> [[F; WIDTH]; ROWS] {
+    let mut sums = [[F::ZERO; WIDTH]; ROWS];
+    for ((((((weights, &a), &b), &c), &d), &e), &f) in weights.iter().zip(a).zip(b).zip(c).zip(d).zip(e).zip(f) {
+        for (sums, factor) in sums.iter_mut().zip([a, b, c, d, e, f]) {
+            *sums = add_scaled::<F, FMA>(factor, weights, *sums);
         }
     }
+    sums
+}
+
+/// One row by [`PANELS`] panels.
+#[inline(always)]
+fn strip<F: Real, const FMA: bool>(a: &[F], [p, q, r, s]: [&[[F; WIDTH]]; PANELS]) -> [[F; WIDTH]; PANELS] {
+    let mut sums = [[F::ZERO; WIDTH]; PANELS];
+    for ((((&factor, p), q), r), s) in a.iter().zip(p).zip(q).zip(r).zip(s) {
+        for (sums, weights) in sums.iter_mut().zip([p, q, r, s]) {
+            *sums = add_scaled::<F, FMA>(factor, weights, *sums);
+        }
+    }
+    sums
+}
+
+/// By value, so that the sums stay in registers.
+#[inline(always)]
+fn add_scaled<F: Real, const FMA: bool>(factor: F, weights: &[F; WIDTH], sums: [F; WIDTH]) -> [F; WIDTH] {
+    std::array::from_fn(|i| factor.multiply_add::<FMA>(weights[i], sums[i]))
 }
 
 vectorised! {
@@ -111,7 +122,7 @@ mod tests {
 
     #[test]
     fn every_shape_agrees_with_the_triple_loop() {
-        for (count, rows, columns, stride) in [(1, 3, 9, 3), (2, 64, 192, 70), (5, 7, 16, 7), (11, 5, 100, 6)] {
+        for (count, rows, columns, stride) in [(1, 3, 9, 3), (2, 64, 192, 70), (6, 7, 16, 7), (13, 21, 100, 22)] {
             let a: Vec<f64> = (0..count * stride).map(|i| ((i * 37) % 11) as f64 - 5.0).collect();
             let b: Vec<f64> = (0..rows * columns).map(|i| ((i * 53) % 13) as f64 - 6.0).collect();
             let mut out: Vec<f64> = (0..count * columns).map(|i| i as f64).collect();

@@ -81,9 +81,13 @@ fn split_chunk<'a>(name: &Path, bytes: &'a [u8], at: usize) -> Result<(&'a [u8],
 
 /// Format, number of tracks and timing. The timing is left to the MIDI library.
 fn parse_header(name: &Path, bytes: &[u8], header: &[u8]) -> Result<(Format, usize, Timing)> {
-    let Some((&[a, b, c, d], _)) = header.split_first_chunk::<4>() else {
+    let Some((&[a, b, c, d, division, _], _)) = header.split_first_chunk::<6>() else {
         return Err(Error::malformed(name, "its header is too short", DAMAGED));
     };
+    // The only frame rate whose sign cannot be changed, which the library does before it looks whether there is such a rate.
+    if division == 0x80 {
+        return Err(Error::malformed(name, "its header asks for 128 SMPTE frames a second", DAMAGED));
+    }
     let format = match u16::from_be_bytes([a, b]) {
         0 | 1 => Format::Parallel,
         2 => Format::Sequential,

@@ -14,7 +14,7 @@ pub struct TimeSignature {
 /// A place in the score as musicians name it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BarPosition {
-    /// Bar, from 1.
+    /// Bar as it is numbered: from 1, or as printed.
     pub bar: u32,
     /// Beat in the bar, from 1, in the time signature's own unit; fractions lie between beats.
     pub beat: f64,
@@ -31,6 +31,15 @@ pub struct Beat {
     pub bar: u32,
     /// Beat in the bar, from 1; 1 is the downbeat.
     pub beat: u32,
+}
+
+/// A bar and the number that is printed at it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BarStart {
+    /// Its number; repeats have the same again, a pickup may have 0.
+    pub number: u32,
+    /// Where it begins, and its time signature.
+    pub signature: TimeSignature,
 }
 
 /// Bars of a score. Without a time signature the bars are 4/4.
@@ -71,6 +80,29 @@ impl MeterMap {
             let bars = (ticks - ROUNDING_TICKS) / map.bar_ticks(last.signature);
             let first_bar = last.first_bar.saturating_add(bars.ceil() as u32);
             map.spans.push(Span { signature, first_bar });
+        }
+        map
+    }
+
+    /// Builds the map from all bars in order, with the numbers that are printed. There is at least one.
+    pub fn of_bars(ticks_per_quarter: f64, bars: &[BarStart]) -> Self {
+        let mut map = Self { ticks_per_quarter, spans: Vec::new() };
+        let mut next: Option<(f64, BarStart)> = None;
+        for &bar in bars {
+            let goes_on = next.is_some_and(|(tick, last)| {
+                let TimeSignature { numerator, denominator, .. } = last.signature;
+                (tick - bar.signature.tick as f64).abs() < ROUNDING_TICKS
+                    && last.number + 1 == bar.number
+                    && (numerator, denominator) == (bar.signature.numerator, bar.signature.denominator)
+            });
+            if !goes_on {
+                map.spans.push(Span { signature: bar.signature, first_bar: bar.number });
+            }
+            let start = if goes_on { next.map_or(0.0, |(tick, _)| tick) } else { bar.signature.tick as f64 };
+            next = Some((start + map.bar_ticks(bar.signature), bar));
+        }
+        if map.spans.first().is_none_or(|first| first.signature.tick > 0) {
+            return Self::new(ticks_per_quarter, &[]);
         }
         map
     }
@@ -183,6 +215,17 @@ mod tests {
         let map = MeterMap::new(480.0, &[signature(0, 3, 4), signature(0, 2, 4)]);
         assert_eq!(map.signatures().collect::<Vec<_>>(), [signature(0, 2, 4)]);
         assert_eq!(map.position(960.0).bar, 2);
+    }
+
+    #[test]
+    fn bars_have_the_numbers_that_are_printed() {
+        let bar = |number, tick| BarStart { number, signature: signature(tick, 3, 4) };
+        // A pickup, two bars, both again.
+        let map = MeterMap::of_bars(480.0, &[bar(0, 0), bar(1, 480), bar(2, 1920), bar(1, 3360), bar(2, 4800)]);
+        assert_eq!([0.0, 480.0, 2000.0, 3360.0, 4800.0].map(|tick| map.position(tick).bar), [0, 1, 2, 1, 2]);
+        assert_eq!(map.bar_ticks_until(5000), [0, 480, 1920, 3360, 4800]);
+        assert_eq!(map.signatures().count(), 3, "bars that follow one another need no signature");
+        assert_eq!(MeterMap::of_bars(480.0, &[]), MeterMap::new(480.0, &[]));
     }
 
     proptest! {

@@ -5,7 +5,7 @@
 //! - A note that is never closed ends with its track; a note of no length gets [`SHORTEST_NOTE_S`].
 //! - The tracks of a format 2 file are played one after another, each with its own tempo and meter.
 //! - With SMPTE division a tick is a fixed time; the tempo at tick 0 then says what a beat is, later ones are ignored.
-//! - Channel 10 is percussion and is left out. The sustain pedal is kept apart and does not lengthen notes.
+//! - Channel 10 is percussion and is left out, with a notice. The sustain pedal is kept apart and does not lengthen notes.
 
 use std::io::Read;
 use std::path::Path;
@@ -16,7 +16,7 @@ use super::chunks::{Format, MidiChunks};
 use super::meter::{MeterMap, TimeSignature};
 use super::tempo::{DEFAULT_MICROS_PER_BEAT, Division, TempoChange, TempoMap};
 use super::track::{RawNote, TrackContent, read_track};
-use super::types::{Note, Score};
+use super::types::{Notation, Note, Score};
 use crate::base::error::{Error, Result};
 
 /// Length that a note without any gets, in seconds.
@@ -35,26 +35,6 @@ const MOST_EVENTS: usize = 1_000_000;
 const FASTEST_MICROS_PER_BEAT: u32 = 20_000;
 
 const EXPORT_AGAIN: &str = "export it again from the notation program";
-
-impl Score {
-    /// Reads a Standard MIDI File.
-    pub fn read(path: &Path) -> Result<Score> {
-        Self::from_bytes(path, &bytes_of(path)?)
-    }
-
-    /// Reads a Standard MIDI File from memory; `name` stands in the error messages.
-    pub fn from_bytes(name: &Path, bytes: &[u8]) -> Result<Score> {
-        let score = read(name, bytes, Content::Score)?;
-        if score.notes.iter().all(|note| note.onset_tick == score.notes[0].onset_tick) {
-            return Err(Error::unsuitable(
-                name.display().to_string(),
-                "all notes begin at the same time, and an alignment needs at least two different onset times",
-                "choose a longer score",
-            ));
-        }
-        Ok(score)
-    }
-}
 
 /// What a file is read for, as messages call it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,20 +66,10 @@ pub(super) fn read(name: &Path, bytes: &[u8], content: Content) -> Result<Score>
     build(name, division, tracks, content)
 }
 
-/// All bytes of a file.
-fn bytes_of(path: &Path) -> Result<Vec<u8>> {
-    let file = std::fs::File::open(path).map_err(|e| Error::io("read", path, e))?;
-    let about = file.metadata().map_err(|e| Error::io("read", path, e))?;
-    if about.is_dir() {
-        return Err(Error::malformed(path, "this is a folder, not a MIDI file", "name a file inside it"));
-    }
-    bytes_from(path, file)
-}
-
-/// All bytes there are, and one more than is allowed if there are too many, even from a pipe: [`read`] then says so.
-pub(super) fn bytes_from(name: &Path, stream: impl Read) -> Result<Vec<u8>> {
+/// All bytes there are, and one more than is allowed if there are too many, even from a pipe: whoever reads them then says so.
+pub(super) fn bytes_from(name: &Path, stream: impl Read, most: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    stream.take(LARGEST_MIDI_BYTES + 1).read_to_end(&mut bytes).map_err(|e| Error::io("read", name, e))?;
+    stream.take(most + 1).read_to_end(&mut bytes).map_err(|e| Error::io("read", name, e))?;
     Ok(bytes)
 }
 
@@ -126,6 +96,7 @@ fn gather(name: &Path, chunks: &MidiChunks<'_>, content: Content) -> Result<Trac
             all.meter.push(TimeSignature { tick: start, numerator: 4, denominator: 4 });
         }
         let mut track = read_track(name, index, bytes, start)?;
+        all.parts.push(track.title.clone().unwrap_or_else(|| format!("Track {}", index + 1)));
         if chunks.format == Format::Sequential {
             track.lift_pedals();
         }
@@ -160,15 +131,30 @@ fn build(name: &Path, division: Division, mut tracks: TrackContent, content: Con
         keys: tracks.keys,
         pedal: tracks.pedal,
         programs: tracks.programs,
+        notation: Notation {
+            notes: Vec::new(),
+            parts: tracks.parts,
+            notices: percussion_notice(tracks.percussion_notes).into_iter().collect(),
+        },
     };
+    check(name, &score, content)?;
+    Ok(score)
+}
+
+fn percussion_notice(notes: usize) -> Option<String> {
+    let count = if notes == 1 { "1 note".to_owned() } else { format!("{notes} notes") };
+    (notes > 0).then(|| format!("{count} of percussion (MIDI channel 10) left out of the score"))
+}
+
+/// Refuses what cannot be used: no notes, an absurd tempo, a score of a day.
+pub(super) fn check(name: &Path, score: &Score, content: Content) -> Result<()> {
     if score.notes.is_empty() {
         let cause = format!("the {} has no notes (percussion does not count)", content.name());
-        let remedy = "choose a MIDI file with the notes of the piece";
+        let remedy = "choose a file with the notes of the piece";
         return Err(Error::unsuitable(name.display().to_string(), cause, remedy));
     }
-    check_tempo(name, &score)?;
-    check_length(name, &score, content)?;
-    Ok(score)
+    check_tempo(name, score)?;
+    check_length(name, score, content)
 }
 
 fn tempo_beats_per_tick(tempo: &TempoMap) -> f64 {

@@ -1,5 +1,4 @@
 use std::path::Path;
-use std::time::Instant;
 
 use midly::num::{u4, u7, u15, u24, u28};
 use midly::{Format, Fps, Header, MetaMessage, MidiMessage, Smf, Timing, TrackEvent, TrackEventKind};
@@ -123,9 +122,10 @@ fn unclosed_notes_end_with_the_track_and_notes_of_no_length_get_some() {
 }
 
 #[test]
-fn percussion_is_left_out() {
+fn percussion_is_left_out_and_told() {
     let score = read(&metrical(&[&[on(0, 0, 60, 80), on(10, 9, 38, 99), off(480, 9, 38), on(480, 0, 62, 80)]]));
     assert_eq!(score.notes.iter().map(|n| n.pitch).collect::<Vec<_>>(), [60, 62]);
+    assert_eq!(score.notation.notices, ["1 note of percussion (MIDI channel 10) left out of the score"]);
     assert!(refusal(&metrical(&[&[on(0, 9, 38, 99), on(480, 9, 40, 99)]])).contains("no notes"));
 }
 
@@ -211,8 +211,8 @@ fn a_file_with_millions_of_events_is_refused() {
 #[test]
 fn damaged_files_are_named_as_such() {
     assert!(refusal(b"").contains("empty"));
-    assert!(refusal(b"RIFF....WAVEfmt ").contains("not a MIDI file"));
-    assert!(refusal(b"hello, this is text").contains("not a MIDI file"));
+    assert!(refusal(b"RIFF....WAVEfmt ").contains("this is not a score"));
+    assert!(refusal(b"hello, this is text").contains("this is not a score"));
     let good = sample_file();
     let mut long = good.clone();
     long[18..22].copy_from_slice(&u32::MAX.to_be_bytes());
@@ -222,6 +222,17 @@ fn damaged_files_are_named_as_such() {
     let mut format = good.clone();
     format[9] = 7;
     assert!(refusal(&format).contains("format 7 is not supported"));
+    for rate in 0x80..=0xFF {
+        let mut timing = good.clone();
+        timing[12] = rate;
+        // 24, 25, 29 and 30 frames a second are the ones there are.
+        let is_known = [0xE8, 0xE7, 0xE3, 0xE2].contains(&rate);
+        assert_eq!(Score::from_bytes(Path::new("piece.mid"), &timing).is_ok(), is_known, "{rate:#x}");
+    }
+    let mut timing = good.clone();
+    timing[12] = 0x80;
+    assert!(refusal(&timing).contains("128 SMPTE frames"));
+    assert!(refusal(b"MThd\0\0\0\x05\0\x01\0\x01\0").contains("header is too short"));
     let mut broken = good.clone();
     let track = good.windows(4).rposition(|w| w == b"MTrk").unwrap();
     broken[track + 10] = 0xF4;
@@ -246,12 +257,11 @@ fn a_riff_wrapper_and_padding_after_the_last_track_do_no_harm() {
 fn a_large_file_of_empty_chunks_is_read_in_no_time() {
     let mut bytes = sample_file();
     bytes[9] = 2;
-    for _ in 0..200_000 {
+    // So many that a time that grows with their square would be minutes.
+    for _ in 0..300_000 {
         bytes.extend(b"MTrk\0\0\0\0\0\0\0\0\0\0\0\0");
     }
-    let begin = Instant::now();
     read(&bytes);
-    assert!(begin.elapsed().as_secs_f64() < 2.0, "reading must stay linear in the size of the file");
 }
 
 #[test]
@@ -298,10 +308,8 @@ proptest! {
             let at = index.index(file.len());
             file[at] = byte;
         }
-        let begin = Instant::now();
         if let Ok(score) = Score::from_bytes(Path::new("any"), &file) {
             check_invariants(&score);
         }
-        prop_assert!(begin.elapsed().as_secs_f64() < 1.0);
     }
 }

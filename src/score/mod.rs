@@ -1,10 +1,13 @@
-//! Scores: Standard MIDI Files, tempo maps, bars, synthesis.
+//! Scores: MIDI, MusicXML, MEI and Humdrum **kern, tempo maps, bars, synthesis.
 
 mod chunks;
 mod in_tune;
 mod meter;
 mod midi;
+mod notation;
 mod note_player;
+mod parts;
+mod reading;
 mod soundfont;
 mod synth;
 mod take;
@@ -16,12 +19,17 @@ mod types;
 
 pub(crate) use in_tune::play_in_tune;
 pub use meter::{BarPosition, TimeSignature};
+#[cfg(feature = "gui")]
+pub(crate) use notation::{HEAD_BYTES, score_kind};
+pub(crate) use notation::{Played, Reading, play_out};
+pub use notation::{WrittenPitch, WrittenScore, written};
 pub(crate) use note_player::{NoteOrder, NotePlayer};
+pub(crate) use reading::is_score;
 pub use soundfont::{SoundFont, system_soundfonts};
 pub use synth::{SynthParams, synthesise, synthesise_mapped};
 pub use take::{Take, is_midi};
 pub use tempo::{Division, TempoChange, TempoMap};
-pub use types::{KeySignature, Note, PedalChange, Score, ScoreBeat};
+pub use types::{KeySignature, Notation, Note, NoteName, PedalChange, Score, ScoreBeat};
 #[cfg(test)]
 pub(crate) use {
     meter::MeterMap,

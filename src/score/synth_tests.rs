@@ -26,6 +26,7 @@ fn score(notes: &[(f64, f64, u8, u8)]) -> Score {
         keys: vec![],
         pedal: vec![],
         programs: vec![],
+        notation: Default::default(),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::Path;
 
-use super::midi::{Content, bytes_from, read};
+use super::midi::{Content, LARGEST_MIDI_BYTES, bytes_from, read};
 use super::synth::{SynthParams, synthesise};
 use super::{Score, SoundFont};
 use crate::audio::AudioClip;
@@ -23,7 +23,7 @@ pub struct Take {
 impl Take {
     /// Reads a Standard MIDI File as what was played. One note is enough. `name` stands in the error messages.
     pub fn read(name: &Path, file: impl Read) -> Result<Self> {
-        Self::from_bytes(name, &bytes_from(name, file)?)
+        Self::from_bytes(name, &bytes_from(name, file, LARGEST_MIDI_BYTES)?)
     }
 
     /// The same from memory.

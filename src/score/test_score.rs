@@ -1,6 +1,6 @@
 //! Scores for tests.
 
-use super::{Division, MeterMap, Note, Score, TempoMap};
+use super::{Division, MeterMap, Notation, Note, Score, TempoMap};
 
 /// A score of (onset, length, pitch) in seconds, with ticks of a thousandth of a second.
 pub(crate) fn plain_score(notes: &[(f64, f64, u8)]) -> Score {
@@ -22,5 +22,6 @@ pub(crate) fn plain_score(notes: &[(f64, f64, u8)]) -> Score {
         keys: vec![],
         pedal: vec![],
         programs: vec![],
+        notation: Notation::default(),
     }
 }

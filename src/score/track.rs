@@ -37,6 +37,10 @@ pub(super) struct TrackContent {
     pub keys: Vec<KeySignature>,
     pub pedal: Vec<PedalChange>,
     pub programs: Vec<ProgramChange>,
+    /// Names of the tracks.
+    pub parts: Vec<String>,
+    /// How many notes of percussion were left out.
+    pub percussion_notes: usize,
     pub end_tick: u64,
 }
 
@@ -50,6 +54,7 @@ impl TrackContent {
         self.keys.append(&mut other.keys);
         self.pedal.append(&mut other.pedal);
         self.programs.append(&mut other.programs);
+        self.percussion_notes += other.percussion_notes;
         self.end_tick = self.end_tick.max(other.end_tick);
     }
 
@@ -125,6 +130,9 @@ impl TrackReader {
             TrackEventKind::Meta(meta) => self.take_meta(meta),
             TrackEventKind::Midi { channel, message } if channel.as_int() != PERCUSSION_CHANNEL => {
                 self.take_message(channel.as_int(), message);
+            }
+            TrackEventKind::Midi { message: MidiMessage::NoteOn { vel, .. }, .. } if vel.as_int() > 0 => {
+                self.content.percussion_notes += 1;
             }
             _ => {}
         }

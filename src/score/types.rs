@@ -1,6 +1,7 @@
 //! The score as data: notes, tempo, meter, keys, pedal.
 
 use super::meter::{BarPosition, MeterMap};
+use super::notation::WrittenPitch;
 use super::tempo::TempoMap;
 use crate::base::time::SAME_MOMENT_S;
 
@@ -71,7 +72,7 @@ pub struct ScoreBeat {
     pub beat: u32,
 }
 
-/// A score: what a MIDI file says, with times in ticks, beats, bars and seconds.
+/// A score as it is to be played, with times in ticks, beats, bars and seconds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Score {
     /// Title, if the file has one.
@@ -88,6 +89,29 @@ pub struct Score {
     pub pedal: Vec<PedalChange>,
     /// Programs in order.
     pub programs: Vec<ProgramChange>,
+    /// Names, and what was left out.
+    pub notation: Notation,
+}
+
+/// What the score's file calls things.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Notation {
+    /// Names of the notes, one for each of [`Score::notes`]; none if the file has no names for them, as MIDI.
+    pub notes: Vec<NoteName>,
+    /// Names of the parts; [`Note::track`] is an index into them.
+    pub parts: Vec<String>,
+    /// What was left out or read otherwise than it is written, a sentence each.
+    pub notices: Vec<String>,
+}
+
+/// A note as the score's file calls it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoteName {
+    /// Its identifier; of a note that is played several times with the count behind it: "n12-1", "n12-2", and of a tremolo that is written out
+    /// with that of the stroke from the second on: "n12.2".
+    pub id: String,
+    /// Its pitch as it is spelled, unless the part transposes.
+    pub spelling: Option<WrittenPitch>,
 }
 
 impl Score {
@@ -131,6 +155,11 @@ impl Score {
                 beat: beat.beat,
             })
             .collect()
+    }
+
+    /// The identifier of a note in the score's file, if it has one.
+    pub fn note_id(&self, index: usize) -> Option<&str> {
+        self.notation.notes.get(index).map(|name| name.id.as_str())
     }
 
     /// Time of the last note's end.

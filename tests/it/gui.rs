@@ -64,7 +64,7 @@ impl Bench {
     fn wait(&mut self, what: &str, done: impl Fn(&AppState) -> bool) {
         let begun = Instant::now();
         while !self.read(&done) {
-            assert!(begun.elapsed() < Duration::from_secs(60), "{what}: {:?}", self.read(|s| s.notices.clone()));
+            assert!(begun.elapsed() < Duration::from_secs(180), "{what}: {:?}", self.read(|s| s.notices.clone()));
             self.harness.step();
             std::thread::sleep(Duration::from_millis(4));
         }

@@ -10,6 +10,7 @@ mod devices;
 mod gui;
 mod interrupt;
 mod make_data;
+mod notation;
 mod options;
 mod pipeline;
 mod robustness;

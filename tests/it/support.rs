@@ -13,6 +13,10 @@ use tempfile::TempDir;
 pub fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_agogic"));
     command.stdin(Stdio::null());
+    // Without it libraries of the desktop, which graphics drivers load, complain on stderr.
+    if std::env::var_os("XDG_RUNTIME_DIR").is_none() {
+        command.env("XDG_RUNTIME_DIR", std::env::temp_dir());
+    }
     command
 }
 

@@ -30,18 +30,34 @@ pub struct Hearing {
 
 impl Hearing {
     /// Odds that the onset is right to within 50 ms, as a logarithm; `tempo` is as in [`super::Support`].
-    ///
-    /// A logistic regression on 7,469 onsets of 18 recordings that no ear learned from: real pianos, rendered ones with cadenzas,
-    /// trills and wrong notes, and other instruments. On twelve others, values from 0.9 up were
-    /// right as often as they say to within 0.03; those between 0.7 and 0.9 less often, by 0.11 to 0.14.
     pub(super) fn odds(&self, tempo: f64) -> f64 {
-        let evidence = 0.50 * self.here.min(MOST_EVIDENCE) + 0.47 * self.margin.clamp(-4.0, 4.0);
-        let passage = 1.89 * self.unheard + 1.63 * self.extra + 2.46 * self.unsteady.min(1.5);
-        let place = 1.80 * tempo.min(1.5) + 21.3 * self.spread_s.min(0.3);
-        let rough = 5.4 * self.astray_s.min(0.5) + 3.3 * self.bend_s.min(0.5);
-        (4.50 + evidence - passage - place - rough).min(MOST_ODDS)
+        let odds: f64 = self.clues(tempo).iter().zip(WEIGHTS).map(|(clue, weight)| clue * weight).sum();
+        odds.min(MOST_ODDS)
+    }
+
+    /// What the odds are a weighted sum of, as [`ONSET_CLUES`] names them.
+    pub(in crate::align) fn clues(&self, tempo: f64) -> [f64; ONSET_CLUES.len()] {
+        [
+            1.0,
+            self.here.min(MOST_EVIDENCE),
+            self.margin.clamp(-4.0, 4.0),
+            self.unheard,
+            self.extra,
+            self.unsteady.min(1.5),
+            tempo.min(1.5),
+            self.spread_s.min(0.3),
+            self.astray_s.min(0.5),
+            self.bend_s.min(0.5),
+        ]
     }
 }
+
+/// What tells whether an onset is right.
+pub const ONSET_CLUES: [&str; 10] =
+    ["always", "here", "margin", "unheard", "extra", "unsteady", "tempo", "spread", "astray", "bend"];
+/// A logistic regression on 7,469 onsets of 18 recordings that no ear learned from: real pianos, rendered ones with cadenzas,
+/// trills and wrong notes, and other instruments. The example `fit_judgement` makes it.
+const WEIGHTS: [f64; ONSET_CLUES.len()] = [4.50, 0.50, 0.47, -1.89, -1.63, -2.46, -1.80, -21.3, -5.4, -3.3];
 
 /// More evidence than this says no more.
 const MOST_EVIDENCE: f64 = 6.0;

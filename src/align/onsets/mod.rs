@@ -19,6 +19,7 @@ mod voices;
 
 pub use chord::{Chord, chords};
 pub use evidence::Evidence;
+pub use hearing::ONSET_CLUES;
 pub(super) use local::median;
 pub use params::OnsetParams;
 pub(crate) use pattern::of_chords as chord_patterns;

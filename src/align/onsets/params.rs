@@ -1,6 +1,7 @@
 //! Weights and widths of the onset problem, chosen on real and rendered recordings apart from all test sets.
 
 use super::evidence::Evidence;
+use crate::networks::ProblemWeights;
 
 /// Weights and widths of the onset problem.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,7 +60,7 @@ impl Default for OnsetParams {
             voice_attack: 0.0,
             voice_learned: 1.0,
             ear_time_share: 1.0,
-            late_s: 0.0005,
+            late_s: 0.0017,
             epsilon_s: 0.02,
             sigma: 0.3,
             delta: 2.0,
@@ -82,10 +83,20 @@ impl OnsetParams {
         if z <= self.delta { 0.5 * z * z } else { self.delta * (z - 0.5 * self.delta) }
     }
 
+    /// The same with other weights of its parts.
+    pub(crate) fn weighted(self, weights: ProblemWeights) -> Self {
+        Self {
+            evidence_weight: weights.rises * self.evidence_weight,
+            learned_weight: weights.ear * self.learned_weight,
+            sigma: weights.tempo * self.sigma,
+            ..self
+        }
+    }
+
     /// What suits evidence of that kind: without an ear the rises of the spectrum and the attack as a whole must do all of it.
     pub fn suiting(evidence: &Evidence) -> Self {
         match evidence.heard() {
-            Some(_) => Self::default(),
+            Some(heard) => Self::default().weighted(heard.problem()),
             None => Self { evidence_weight: 2.5, attack_weight: 0.9, voice_attack: 0.3, sigma: 0.4, ..Self::default() },
         }
     }

@@ -27,6 +27,12 @@ pub(super) fn place_notes(
         let first = ((at - earlier) / step).ceil().max(0.0) as usize;
         let last = (((at + later) / step).floor().max(0.0) as usize).min(evidence.frames() - 1);
         for note in chord.notes.clone() {
+            // Rises of its own pitches say no more of a lone note than those of its chord said, of which the attack was part.
+            if evidence.heard().is_none() && chord.bands.len() <= 1 {
+                placed.push((note, at));
+                weights.push(1.0);
+                continue;
+            }
             let Some(band) = band_of(score.notes[note].pitch) else {
                 placed.push((note, at));
                 weights.push(0.0);

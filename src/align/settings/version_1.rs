@@ -15,6 +15,8 @@ struct Now {
     anchors: Vec<Anchor>,
     #[serde(default)]
     fixed_notes: Vec<FixedNote>,
+    #[serde(default)]
+    parts: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -58,8 +60,8 @@ impl TryFrom<serde_json::Value> for Settings {
         if stored.get("method").is_none() {
             return serde_json::from_value::<Version1>(stored).map(Into::into);
         }
-        let Now { method, band_s, anchors, fixed_notes } = serde_json::from_value(stored)?;
-        Ok(Self { method, band_s, anchors, fixed_notes })
+        let Now { method, band_s, anchors, fixed_notes, parts } = serde_json::from_value(stored)?;
+        Ok(Self { method, band_s, anchors, fixed_notes, parts })
     }
 }
 
@@ -82,7 +84,7 @@ impl From<Version1> for Settings {
                 soundfont: old.soundfont,
             })
         };
-        Self { method, band_s: old.band_s, anchors: old.anchors, fixed_notes: Vec::new() }
+        Self { method, band_s: old.band_s, anchors: old.anchors, ..Self::default() }
     }
 }
 

@@ -5,28 +5,32 @@
 //! stroke is faint, or that has none, is missing; a clear stroke that is left over is an extra note. Where one of each lies at the
 //! same moment a small interval apart, one was played for the other.
 
+mod clues;
 mod odds;
+mod paired;
 mod pairing;
 mod strokes;
 
 use crate::align::heard::Heard;
 use crate::align::result::{AlignedNote, Judged, Verdict};
 use crate::base::time::SAME_MOMENT_S;
-use crate::score::{Note, Score};
+use crate::score::Score;
 
-use odds::{Expected, REACH_S, chance};
-use pairing::pair;
+pub(super) use clues::clues;
+pub use clues::{NoteClues, StrokeClues};
+pub use odds::{NOTE_CLUES, STROKE_CLUES};
+use paired::{Pitch, Sureness, paired};
 pub(super) use strokes::Stroke;
 
-/// More likely than not: what is said is what is likelier, and the confidence says by how much.
-const LIKELY: f64 = 0.5;
+/// What is at least this likely to differ from the score is said to: a look too many costs less than a wrong note that nobody sees.
+const LIKELY: f64 = 0.35;
+/// How sure a verdict on notes that are known is: only which of several is which may be mistaken.
+const KNOWN: f64 = 0.98;
 /// A note that was played for another begins this near to where that was expected …
 const INSTEAD_S: f64 = 0.08;
 /// … and at one of these intervals: the neighbouring keys, the one beyond, or the octave. Beyond them nothing says that one was
 /// meant for the other.
 const INSTEAD_SEMITONES: [u8; 4] = [1, 2, 3, 12];
-/// General MIDI programs with one key for each pitch: pianos, mallets, organs. Two voices in unison share it.
-const KEYBOARDS: std::ops::Range<u8> = 0..24;
 /// What is said of a note that lies outside the recording, or was left out with its section.
 pub(super) const LEFT_OUT: Judged = Judged { verdict: Verdict::Missing, confidence: 0.95 };
 
@@ -68,92 +72,27 @@ pub(super) fn judge(
     heard: &Heard,
     within_s: (f64, f64),
 ) -> Verdicts {
-    let strokes = strokes::strokes(heard, (within_s.0 - REACH_S, within_s.1 + REACH_S));
+    let pitches = paired(score, notes, standing, heard, within_s);
     let mut verdicts = Verdicts {
         notes: vec![None; notes.len()],
         strokes: vec![None; notes.len()],
         extra: Vec::new(),
-        played_s: vec![Vec::new(); strokes.len()],
+        played_s: vec![Vec::new(); pitches.len()],
     };
-    let is_within = |time_s: f64| (within_s.0..=within_s.1).contains(&time_s);
-    // Notes just outside take their strokes with them.
-    let is_near = |time_s: f64| (within_s.0 - REACH_S..=within_s.1 + REACH_S).contains(&time_s);
-    let mut by_pitch: Vec<Vec<usize>> = vec![Vec::new(); strokes.len()];
-    for (index, (note, aligned)) in score.notes.iter().zip(notes).enumerate() {
-        if standing[index] == Standing::LeftOut {
-            verdicts.notes[index] = Some(LEFT_OUT);
-        } else if is_near(aligned.onset_s) && heard.hears(note.pitch) {
-            by_pitch[usize::from(note.pitch & 127)].push(index);
-        }
+    for (verdict, standing) in verdicts.notes.iter_mut().zip(standing) {
+        *verdict = (*standing == Standing::LeftOut).then_some(LEFT_OUT);
     }
-    let expected = |index: usize| Expected { onset_s: notes[index].onset_s };
-    for (own, strokes) in by_pitch.into_iter().zip(&strokes) {
-        let voices = unisons(score, notes, own);
-        let first: Vec<Expected> = voices.iter().map(|voice| expected(voice[0])).collect();
-        verdicts.judge_pitch(&voices, &first, strokes, &is_within);
+    let sureness = Sureness::of(notes, standing);
+    for (pitch, own) in pitches.iter().enumerate() {
+        let mut played_s = verdicts.judge_notes(own, heard.is_known());
+        played_s.extend(verdicts.judge_left_over(own, &sureness, heard.is_known()));
+        played_s.sort_by(f64::total_cmp);
+        verdicts.played_s[pitch] = played_s;
     }
-    dump(&verdicts, score, notes, heard, &strokes);
+    verdicts.extra.retain(|extra| (within_s.0..=within_s.1).contains(&extra.stroke.onset_s));
     verdicts.extra.sort_by(|a, b| a.stroke.onset_s.total_cmp(&b.stroke.onset_s));
     verdicts.find_other_pitches(score, notes, standing);
     verdicts
-}
-
-/// Temporary, never committed.
-fn dump(verdicts: &Verdicts, score: &Score, notes: &[AlignedNote], heard: &Heard, strokes: &[Vec<Stroke>]) {
-    use std::io::Write;
-    let Ok(path) = std::env::var("AGOGIC_VERDICT_DUMP") else { return };
-    let Ok(file) = std::fs::File::create(path) else { return };
-    let mut out = std::io::BufWriter::new(file);
-    let beside = |stroke: &Stroke, by: i16| {
-        let pitch = (i16::from(stroke.pitch) + by).clamp(0, 127) as u8;
-        let frames = stroke.frame.saturating_sub(2)..=stroke.frame + 2;
-        frames.map(|at| heard.at(pitch, at).begins).fold(-12.0f32, f32::max)
-    };
-    let sound = |pitch: u8, frame: usize, from: i64, to: i64| {
-        let mut sum = 0.0;
-        for by in from..to {
-            sum += heard.at(pitch, (frame as i64 + by).max(0) as usize).sounds.clamp(-6.0, 6.0);
-        }
-        sum / (to - from) as f32
-    };
-    for (index, note) in score.notes.iter().enumerate() {
-        let a = &notes[index];
-        let _ = writeln!(
-            out,
-            "N,{index},{},{:.6},{:.4},{:.4},{:.4}",
-            note.pitch,
-            note.onset_s,
-            a.onset_s,
-            a.confidence,
-            verdicts.strokes[index].map_or(-1.0, |s| s.onset_s)
-        );
-    }
-    for stroke in strokes.iter().flatten() {
-        let f = stroke.frame;
-        let (time, scale) = heard.onset_s(stroke.pitch, f);
-        let raw = heard.at(stroke.pitch, f);
-        let ends = (0..40).map(|by| heard.at(stroke.pitch, f + 2 + by).ends).fold(-12.0f32, f32::max);
-        let _ = writeln!(
-            out,
-            "S,{},{time:.4},{:.2},{:.2},{:.2},{:.2},{scale:.5},{:.2},{:.2},{:.2},{:.2},{:.2},{:.2},{:.2},{:.2},{:.2},{:.2},{:.2}",
-            stroke.pitch,
-            raw.begins,
-            stroke.sounds,
-            stroke.before,
-            stroke.rival,
-            beside(stroke, -12),
-            beside(stroke, -19),
-            beside(stroke, -24),
-            beside(stroke, 12),
-            beside(stroke, -1),
-            beside(stroke, 1),
-            sound(stroke.pitch, f, 2, 9),
-            sound(stroke.pitch, f, 9, 20),
-            sound(stroke.pitch, f, -8, -1),
-            beside(stroke, -28),
-            ends
-        );
-    }
 }
 
 impl Verdicts {
@@ -163,55 +102,41 @@ impl Verdicts {
         played.get(played.partition_point(|&other_s| other_s <= onset_s + SAME_MOMENT_S)).copied()
     }
 
-    /// Pairs the notes of one pitch with its strokes. `voices` are in order of time, each one or more notes that one stroke explains.
-    fn judge_pitch(
-        &mut self,
-        voices: &[Vec<usize>],
-        expected: &[Expected],
-        strokes: &[Stroke],
-        is_within: &dyn Fn(f64) -> bool,
-    ) {
-        let note_times: Vec<f64> = expected.iter().map(|expected| expected.onset_s).collect();
-        let stroke_times: Vec<f64> = strokes.iter().map(|stroke| stroke.onset_s).collect();
-        let worth = |note: usize, stroke: usize| odds::worth(&expected[note], &strokes[stroke]);
-        let pairs = pair(&note_times, &stroke_times, REACH_S, &worth);
-        let mut stroke_of: Vec<Option<usize>> = vec![None; voices.len()];
-        let mut is_played = vec![false; strokes.len()];
-        for (note, stroke) in pairs {
-            stroke_of[note] = Some(stroke);
-        }
-        let mut is_taken = vec![false; strokes.len()];
-        for ((voice, expected), stroke) in voices.iter().zip(expected).zip(&stroke_of) {
-            let played = chance(odds::played(expected, stroke.map(|stroke| &strokes[stroke])));
-            let is_there = played >= LIKELY;
+    /// Says of each note of a pitch whether it was played, and gives the onsets of those that were.
+    fn judge_notes(&mut self, pitch: &Pitch, is_known: bool) -> Vec<f64> {
+        let mut played_s = Vec::new();
+        for voice in &pitch.voices {
+            let stroke = voice.stroke.map(|stroke| pitch.strokes[stroke]);
+            let played = match stroke {
+                Some(_) if is_known => KNOWN,
+                None if is_known => 1.0 - KNOWN,
+                _ => odds::played(&odds::note_clues(&voice.expected, stroke.as_ref())),
+            };
+            let is_there = 1.0 - played < LIKELY;
             let judged = Judged {
                 verdict: if is_there { Verdict::Played } else { Verdict::Missing },
                 confidence: if is_there { played } else { 1.0 - played },
             };
-            for &note in voice {
-                self.notes[note] = Some(judged);
-                self.strokes[note] = stroke.filter(|_| is_there).map(|stroke| strokes[stroke]);
+            // A faint stroke where a note was expected is neither that note nor another one.
+            let stroke = stroke.filter(|_| is_there);
+            for &note in &voice.notes {
+                (self.notes[note], self.strokes[note]) = (Some(judged), stroke);
             }
-            if let Some(stroke) = *stroke {
-                // A faint stroke where a note was expected is neither that note nor another one.
-                (is_taken[stroke], is_played[stroke]) = (true, is_there);
-            }
+            played_s.extend(stroke.map(|stroke| stroke.onset_s));
         }
-        for (index, stroke) in strokes.iter().enumerate().filter(|(index, _)| !is_taken[*index]) {
-            let last = (0..index).rev().find(|&before| is_played[before]);
-            let since_s = last.map_or(f64::INFINITY, |before| stroke.onset_s - strokes[before].onset_s);
-            let confidence = chance(odds::extra(stroke, since_s));
-            if confidence >= LIKELY {
-                is_played[index] = true;
-                if is_within(stroke.onset_s) {
-                    self.extra.push(Extra { stroke: *stroke, confidence, instead_of: None });
-                }
-            }
-        }
-        if let Some(stroke) = strokes.first() {
-            let played = strokes.iter().zip(&is_played).filter(|(_, is_played)| **is_played);
-            self.played_s[usize::from(stroke.pitch)] = played.map(|(stroke, _)| stroke.onset_s).collect();
-        }
+        played_s
+    }
+
+    /// Says which strokes of a pitch that no note explains are notes of their own, and gives their onsets.
+    fn judge_left_over(&mut self, pitch: &Pitch, sureness: &Sureness, is_known: bool) -> Vec<f64> {
+        let extra = pitch.left_over().map(|stroke| pitch.strokes[stroke]).map(|stroke| {
+            let clues = odds::stroke_clues(&stroke, sureness.at(stroke.onset_s));
+            let confidence = if is_known { KNOWN } else { odds::extra(&clues) };
+            Extra { stroke, confidence, instead_of: None }
+        });
+        let found: Vec<Extra> = extra.filter(|extra| extra.confidence >= LIKELY).collect();
+        self.extra.extend(&found);
+        found.iter().map(|extra| extra.stroke.onset_s).collect()
     }
 
     /// Joins what is missing with what is extra where one was played for the other, the likeliest first.
@@ -244,32 +169,6 @@ impl Verdicts {
             }
         }
     }
-}
-
-/// Notes of one pitch in order of time, together those of one moment that one stroke explains: two players in unison, unless they
-/// share a key.
-fn unisons(score: &Score, notes: &[AlignedNote], mut own: Vec<usize>) -> Vec<Vec<usize>> {
-    own.sort_by(|&a, &b| notes[a].onset_s.total_cmp(&notes[b].onset_s));
-    let mut voices: Vec<Vec<usize>> = Vec::with_capacity(own.len());
-    for index in own {
-        let note = &score.notes[index];
-        let in_unison = |voice: &&mut Vec<usize>| {
-            let other = &score.notes[voice[0]];
-            other.onset_tick == note.onset_tick && !(is_keyboard(score, note) && is_keyboard(score, other))
-        };
-        match voices.last_mut().filter(in_unison) {
-            Some(voice) => voice.push(index),
-            None => voices.push(vec![index]),
-        }
-    }
-    voices
-}
-
-/// Whether a note is played on keys.
-fn is_keyboard(score: &Score, note: &Note) -> bool {
-    let mut changes =
-        score.programs.iter().filter(|change| change.channel == note.channel && change.tick <= note.onset_tick);
-    changes.next_back().is_none_or(|change| KEYBOARDS.contains(&change.program))
 }
 
 #[cfg(test)]

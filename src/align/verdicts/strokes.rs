@@ -20,18 +20,16 @@ const TOGETHER: usize = 2;
 pub(in crate::align) struct Stroke {
     /// MIDI number.
     pub pitch: u8,
-    /// Where it was heard best.
-    pub frame: usize,
     /// Seconds of the performance.
     pub onset_s: f64,
     /// Odds that a note begins, clipped.
     pub begins: f32,
     /// Mean odds that it sounds afterwards, clipped.
     pub sounds: f32,
-    /// Mean odds that the pitch sounded before, clipped.
-    pub before: f32,
-    /// By how much the odds of a lower note beginning at the same time, of which this may be a partial, exceed its own; never below 0.
-    pub rival: f32,
+    /// Odds that a lower note begins at the same time, of which this may be a partial: those of the likeliest, clipped.
+    pub lower: f32,
+    /// Odds that the octave above begins at the same time, clipped.
+    pub octave: f32,
 }
 
 /// All strokes between two moments, by pitch and in order of time.
@@ -62,25 +60,19 @@ fn of_pitch(heard: &Heard, pitch: u8, frames: std::ops::Range<usize>) -> Vec<Str
 }
 
 fn stroke(heard: &Heard, pitch: u8, frame: usize, begins: f32) -> Stroke {
-    let begins = begins.clamp(-CLEAR, CLEAR);
-    let sounds = |frames: &mut dyn Iterator<Item = usize>| {
-        let (sum, count) =
-            frames.fold((0.0, 0), |(sum, count), at| (sum + clipped(heard.at(pitch, at).sounds), count + 1));
-        if count == 0 { -CLEAR } else { sum / count as f32 }
+    let after: Vec<usize> = AFTER.map(|after| frame + after).filter(|&at| at < heard.frames()).collect();
+    let sounds: f32 = after.iter().map(|&at| clipped(heard.at(pitch, at).sounds)).sum();
+    let together = |pitch: u8| {
+        let near = frame.saturating_sub(TOGETHER)..=frame + TOGETHER;
+        near.map(|at| clipped(heard.at(pitch, at).begins)).fold(-CLEAR, f32::max)
     };
-    let lower = PARTIALS.iter().filter_map(|&interval| pitch.checked_sub(interval));
-    let together = frame.saturating_sub(TOGETHER)..=frame + TOGETHER;
-    let strongest = lower
-        .flat_map(|lower| together.clone().map(move |at| clipped(heard.at(lower, at).begins)))
-        .fold(-CLEAR, f32::max);
     Stroke {
         pitch,
-        frame,
         onset_s: heard.onset_s(pitch, frame).0,
-        begins,
-        sounds: sounds(&mut AFTER.map(|after| frame + after).filter(|&at| at < heard.frames())),
-        before: sounds(&mut AFTER.filter_map(|before| frame.checked_sub(before))),
-        rival: (strongest - begins).max(0.0),
+        begins: clipped(begins),
+        sounds: if after.is_empty() { -CLEAR } else { sounds / after.len() as f32 },
+        lower: PARTIALS.iter().filter_map(|&down| pitch.checked_sub(down)).map(together).fold(-CLEAR, f32::max),
+        octave: together(pitch + 12),
     }
 }
 

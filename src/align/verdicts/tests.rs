@@ -71,6 +71,43 @@ fn a_stroke_explains_one_note_only() {
 }
 
 #[test]
+fn a_note_that_comes_late_is_neither_missing_nor_extra() {
+    let mut performed = SCALE;
+    performed[2].0 += 0.2;
+    let found = verdicts(&SCALE, &performed);
+    assert_eq!((said(&found), found.extra.len()), (vec![Verdict::Played; 4], 0));
+}
+
+#[test]
+fn where_the_alignment_is_sure_a_doubtful_stroke_is_no_note() {
+    let frame = (1.7 / Heard::step_s()).round() as usize;
+    let moment = |at| if at == frame { Moment { begins: 0.5, ..Moment::SILENCE } } else { Moment::SILENCE };
+    let mut heard = exactly(&SCALE);
+    heard.set(70, (0..1000).map(moment));
+    let score = plain_score(&SCALE);
+    let extra = |confidence: f64| {
+        let notes: Vec<AlignedNote> =
+            aligned(&score).into_iter().map(|note| AlignedNote { confidence, ..note }).collect();
+        judge(&score, &notes, &[Standing::Placed; 4], &heard, ALL).extra.len()
+    };
+    assert_eq!((extra(0.99), extra(0.3)), (0, 1));
+}
+
+/// By hand: all notes sorted by their distance in rank.
+#[test]
+fn sureness_is_the_mean_of_the_notes_round_a_moment() {
+    let notes: Vec<AlignedNote> =
+        (0..30).map(|at| AlignedNote::new(0.1 * f64::from(at), 0.0, 0.3 + 0.02 * f64::from(at))).collect();
+    let sureness = Sureness::of(&notes, &[Standing::Placed; 30]);
+    for (time_s, range) in [(-1.0, 0..6), (1.05, 5..17), (9.0, 24..30)] {
+        let odds = |note: &AlignedNote| (note.confidence / (1.0 - note.confidence)).ln();
+        let expected = notes[range.clone()].iter().map(odds).sum::<f64>() / range.len() as f64;
+        assert!((sureness.at(time_s) - expected).abs() < 1e-9, "{time_s}");
+    }
+    assert_eq!(Sureness::of(&[], &[]).at(0.0), 0.0);
+}
+
+#[test]
 fn two_voices_share_a_key_but_not_a_violin() {
     let written = [(1.0, 0.5, 60), (1.0, 1.0, 60), (2.0, 0.5, 62)];
     let performed = [(1.0, 0.5, 60), (2.0, 0.5, 62)];

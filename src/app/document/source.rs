@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::score::is_midi;
+use crate::score::{HEAD_BYTES, score_kind};
 
 /// A file of the user's, or the part of the built-in demo that takes its place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,7 +56,7 @@ impl Sources {
 pub enum FileRole {
     /// What was played: audio, or MIDI where it was told apart from a score.
     Recording,
-    /// A MIDI file.
+    /// A score: MIDI, MusicXML, MEI or Humdrum.
     Score,
     /// An alignment or ground truth.
     Reference,
@@ -80,14 +80,14 @@ pub enum Order {
 /// Tells by content where that is certain, else by the extension; what is unknown is taken for a recording, whose decoder
 /// says best what is wrong with it.
 pub fn role_of(path: &Path) -> FileRole {
-    let mut head = [0; 12];
-    let read = File::open(path).and_then(|mut file| file.read(&mut head)).unwrap_or(0);
-    if is_midi(&head[..read]) {
+    let mut head = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(HEAD_BYTES as u64).read_to_end(&mut head));
+    if read.is_ok() && score_kind(&head).is_some() {
         return FileRole::Score;
     }
     let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase()).unwrap_or_default();
     match extension.as_str() {
-        "mid" | "midi" | "smf" | "kar" => FileRole::Score,
+        "mid" | "midi" | "smf" | "kar" | "musicxml" | "mxl" | "mei" | "krn" => FileRole::Score,
         "agogic" => FileRole::Session,
         "safetensors" => FileRole::Model,
         "csv" | "json" | "txt" | "align" | "match" => FileRole::Reference,
@@ -105,11 +105,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_midi_file_is_known_by_its_content_and_the_rest_by_name() {
+    fn a_score_is_known_by_its_content_and_the_rest_by_name() {
         let folder = tempfile::tempdir().unwrap();
         let odd = folder.path().join("prelude.wav");
         std::fs::write(&odd, b"MThd\0\0\0\x06").unwrap();
         assert_eq!(role_of(&odd), FileRole::Score);
+        for notation in ["<?xml version=\"1.0\"?><score-partwise>", "<mei xmlns=\"x\">", "**kern\n4c\n"] {
+            std::fs::write(&odd, notation).unwrap();
+            assert_eq!(role_of(&odd), FileRole::Score, "{notation}");
+        }
+        std::fs::write(&odd, "<html>").unwrap();
+        assert_eq!(role_of(&odd), FileRole::Recording);
         assert_eq!(role_of(Path::new("missing.MID")), FileRole::Score);
         assert_eq!(role_of(Path::new("x.agogic")), FileRole::Session);
         assert_eq!(role_of(Path::new("truth.csv")), FileRole::Reference);

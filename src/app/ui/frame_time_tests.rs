@@ -52,6 +52,7 @@ fn score() -> Score {
         keys: Vec::new(),
         pedal: Vec::new(),
         programs: Vec::new(),
+        notation: Default::default(),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::writing;
+use crate::align::is_take;
 use crate::app::document::source::{FileRole, Order, role_of};
 use crate::score::Score;
 
@@ -23,9 +24,12 @@ pub fn classify(paths: Vec<PathBuf>, order: Order) -> Classified {
     let of_role = |wanted: FileRole| (0..files.len()).filter(|&index| files[index].0 == wanted).collect::<Vec<_>>();
     let (scores, recordings) = (of_role(FileRole::Score), of_role(FileRole::Recording));
     let mut guessed = false;
-    let take = match (order, scores.as_slice()) {
+    // Notation is never what was played.
+    let midi: Vec<usize> = scores.iter().copied().filter(|&index| is_take(&files[index].1)).collect();
+    let take = match (order, midi.as_slice()) {
         _ if !recordings.is_empty() => None,
         (Order::Performance, [first, ..]) | (Order::PerformanceFirst, [first, _, ..]) => Some(*first),
+        (Order::Any | Order::PerformanceFirst, [only]) if scores.len() > 1 => Some(*only),
         (Order::Any, [first, second, ..]) => {
             guessed = true;
             let is_first = is_freer(&files[*first].1, &files[*second].1);
@@ -97,6 +101,21 @@ mod tests {
         assert_eq!((takes(&given), given.guessed), (vec![score.as_path()], false));
         assert_eq!(takes(&classify(vec![score.clone()], Order::Performance)), [score.as_path()]);
         assert!(takes(&classify(vec![take.clone()], Order::PerformanceFirst)).is_empty(), "one alone is a score");
+    }
+
+    #[test]
+    fn notation_is_the_score_of_a_midi_file_beside_it_in_any_order() {
+        let folder = tempfile::tempdir().unwrap();
+        let take = file(folder.path(), "b.mid", &[0, 480, 960]);
+        let score = folder.path().join("a.musicxml");
+        std::fs::write(&score, "<score-partwise>").unwrap();
+        for paths in [vec![score.clone(), take.clone()], vec![take.clone(), score.clone()]] {
+            for order in [Order::Any, Order::PerformanceFirst] {
+                let classified = classify(paths.clone(), order);
+                assert_eq!((takes(&classified), classified.guessed), (vec![take.as_path()], false));
+            }
+        }
+        assert!(takes(&classify(vec![score], Order::Performance)).is_empty());
     }
 
     #[test]

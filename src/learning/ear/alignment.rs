@@ -29,6 +29,10 @@ impl Material for Vec<AlignedSound> {
         fixed_stretches(self).map(drop)
     }
 
+    fn teaches_problem(&self) -> bool {
+        true
+    }
+
     fn identify(&self, hasher: &mut Sha256) {
         hasher.update((self.len() as u64).to_le_bytes());
         self.iter().for_each(|sound| sound.identify(hasher));
@@ -60,7 +64,7 @@ impl Epoch for Stretches<'_> {
     fn loss(&self, ctx: &JobContext, step: usize, parameters: &[Tensor]) -> candle_core::Result<Tensor> {
         let size = self.params.batch_size;
         let plan = &self.plan[step * size..((step + 1) * size).min(self.plan.len())];
-        StretchBatch::new(self.sounds, plan).loss(ctx, self.spec, &parameters[0])
+        StretchBatch::new(self.sounds, plan).loss(ctx, self.spec, &parameters[0], &parameters[1])
     }
 }
 

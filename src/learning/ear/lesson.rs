@@ -10,7 +10,7 @@ use super::alignment::stretch_scores;
 use super::sounds::AlignedSound;
 use crate::base::error::Result;
 use crate::base::job::JobContext;
-use crate::networks::{Ear, EarSpec, Model};
+use crate::networks::{Ear, EarSpec, Model, ProblemWeights};
 
 /// What an ear learns from.
 pub(in crate::learning) trait Material: Sync {
@@ -18,6 +18,9 @@ pub(in crate::learning) trait Material: Sync {
     fn check(&self) -> Result<()> {
         Ok(())
     }
+
+    /// Whether the weights of the onset problem are learned from it, too.
+    fn teaches_problem(&self) -> bool;
 
     /// Adds it to a hash.
     fn identify(&self, hasher: &mut Sha256);
@@ -40,15 +43,31 @@ impl<M: Material> EarLesson<M> {
         validation.check()?;
         Ok(Self { start, training, validation, params })
     }
+
+    /// The ear that these parameters make.
+    fn ear(&self, mut parameters: Vec<f32>) -> Result<Ear> {
+        let mut card = self.start.card.clone();
+        let learned = parameters.split_off(self.start.parameter_count());
+        if let [rises, ear, tempo] = learned[..] {
+            card.spec.problem = ProblemWeights::from_logarithms([rises, ear, tempo].map(f64::from));
+        }
+        Ear::new(card, parameters, self.start.device())
+    }
+
+    /// Logarithms of the weights of the onset problem, if they are learned.
+    fn problem(&self) -> Vec<f32> {
+        let logarithms = self.start.card.spec.problem.logarithms().map(|value| value as f32);
+        if self.training.teaches_problem() { logarithms.to_vec() } else { Vec::new() }
+    }
 }
 
 impl<M: Material> Lesson for EarLesson<M> {
     fn parameters(&self) -> Result<Vec<f32>> {
-        self.start.parameters()
+        Ok([self.start.parameters()?, self.problem()].concat())
     }
 
     fn parts(&self) -> Vec<usize> {
-        vec![self.start.parameter_count()]
+        [self.start.parameter_count(), self.problem().len()].into_iter().filter(|&count| count > 0).collect()
     }
 
     fn device(&self) -> &Device {
@@ -65,11 +84,10 @@ impl<M: Material> Lesson for EarLesson<M> {
     }
 
     fn validate(&self, ctx: &JobContext, parameters: &[f32]) -> Result<SliceScores> {
-        let ear = Ear::new(self.start.card.clone(), parameters.to_vec(), self.device())?;
-        stretch_scores(ctx, &self.validation, &ear)
+        stretch_scores(ctx, &self.validation, &self.ear(parameters.to_vec())?)
     }
 
     fn model(&self, parameters: Vec<f32>) -> Result<Model> {
-        Ear::new(self.start.card.clone(), parameters, self.device()).map(Model::Ear)
+        self.ear(parameters).map(Model::Ear)
     }
 }

@@ -18,8 +18,10 @@ use crate::base::job::JobContext;
 use crate::base::number::Real;
 use crate::networks::ear::{PITCHES, Scene, hear};
 use crate::networks::ops::Element;
-use crate::networks::{Ear, EarSpec};
-use crate::warping::gdtw::{CostTable, FirstGrid, NodeGradient, Problem, Solution, SolveOptions, gradient, solve_many};
+use crate::networks::{Ear, EarSpec, ProblemWeights};
+use crate::warping::gdtw::{
+    CostTable, EdgeGradient, FirstGrid, NodeGradient, Problem, Solution, SolveOptions, gradient, solve_many,
+};
 
 /// Chords that are placed together.
 #[derive(Debug, Clone, PartialEq)]
@@ -92,17 +94,27 @@ impl StretchBatch {
         Self { stretches, scenes }
     }
 
-    /// Mean TimeErr in seconds, from which gradients flow back to the parameters of the ear.
-    pub fn loss(self, ctx: &JobContext, spec: &EarSpec, parameters: &Tensor) -> candle_core::Result<Tensor> {
-        let answers = hear(ctx, spec, parameters, &self.scenes)?;
-        loss_of(&answers, AlignmentLoss { ctx: ctx.quiet(), stretches: self.stretches })
+    /// Mean TimeErr in seconds, from which gradients flow back to the parameters of the ear and to the logarithms of the weights of
+    /// the problem.
+    pub fn loss(
+        self,
+        ctx: &JobContext,
+        spec: &EarSpec,
+        parameters: &Tensor,
+        problem: &Tensor,
+    ) -> candle_core::Result<Tensor> {
+        let answers = hear(ctx, spec, parameters, &self.scenes)?.flatten_all()?;
+        let problem = problem.to_dtype(answers.dtype())?;
+        let all = Tensor::cat(&[&answers, &problem], 0)?;
+        loss_of(&all, AlignmentLoss { ctx: ctx.quiet(), stretches: self.stretches })
     }
 
     /// TimeErr and TimeDev of each stretch, in seconds, when each chord is placed where the ear says that its notes begin.
     pub fn errors(&self, ctx: &JobContext, ear: &Ear) -> Result<Vec<[f64; 2]>> {
         let answers = ear.answers(ctx, &self.scenes)?;
-        let (tables, stretches) = (tables(&self.stretches, &answers)?, &self.stretches);
-        let placed = place(ctx, &problems(stretches, &tables))?;
+        let (weights, stretches) = (ear.card.spec.problem, &self.stretches);
+        let tables = tables(stretches, &answers, weights)?;
+        let placed = place(ctx, &problems(stretches, &tables, weights))?;
         let errors = |(stretch, solution): (&Placing, &Solution)| {
             let times = stretch.refined(&solution.phi, &answers);
             let of = |loss: WarpLoss| warp_loss(loss, &stretch.knots, &times, &stretch.truth).value;
@@ -134,52 +146,60 @@ fn prepare(sound: &AlignedSound, stretch: &Stretch) -> Option<(Placing, Blocks)>
 
 impl Placing {
     /// The costs of all chords with what the network says.
-    fn table<F: Real>(&self, answers: &[F]) -> Result<CostTable<F>> {
+    fn table<F: Real>(&self, answers: &[F], weights: ProblemWeights) -> Result<CostTable<F>> {
         let mut table = CostTable::new(0.0, Evidence::step_s())?;
         for chord in &self.chords {
-            let mut row = chord.costs.clone();
-            for voice in &chord.voices {
-                for (offset, cost) in row.iter_mut().enumerate() {
-                    for (moment, share) in chord.moments(offset) {
-                        *cost -= chord.weight * share * softplus(answers[voice.begins(moment)].to_f64()).0;
-                    }
-                }
-            }
-            let row: Vec<F> = row.into_iter().map(F::from_f64).collect();
+            let heard = chord.heard(answers);
+            let costs =
+                chord.costs.iter().zip(&heard).map(|(rises, heard)| weights.rises * rises + weights.ear * heard);
+            let row: Vec<F> = costs.map(F::from_f64).collect();
             table.push_row(chord.low, &row)?;
         }
         Ok(table)
     }
 
-    fn problem<'t, F: Real>(&self, table: &'t CostTable<F>) -> Problem<'t, F> {
-        onset_problem(self.knots.clone(), self.tempo_s.clone(), table, &OnsetParams::default())
+    fn problem<'t, F: Real>(&self, table: &'t CostTable<F>, weights: ProblemWeights) -> Problem<'t, F> {
+        let params = OnsetParams::default().weighted(weights);
+        onset_problem(self.knots.clone(), self.tempo_s.clone(), table, &params)
     }
 
-    /// TimeErr in seconds when it is solved; adds to `flow` a share of its gradient with respect to the answers.
+    /// TimeErr in seconds when it is solved; adds to `flow` a share of its gradient with respect to the answers, and at its end to the
+    /// logarithms of the problem's weights.
     fn loss<F: Real>(
         &self,
         answers: &[F],
         table: &CostTable<F>,
         (problem, solution): (&Problem<'_, F>, &Solution),
-        share_of_all: f64,
+        (weights, share_of_all): (ProblemWeights, f64),
         flow: &mut [f64],
     ) -> Result<f64> {
         let loss = warp_loss(WarpLoss::TimeErr, &problem.knots, &solution.phi, &self.truth);
-        let NodeGradient::Table(by_cost) = gradient(problem, solution, &loss.gradient)?.nodes else {
-            unreachable!("the problem was made from a table")
+        let gradient = gradient(problem, solution, &loss.gradient)?;
+        let (NodeGradient::Table(by_cost), EdgeGradient::LogTempo { sigma: by_sigma, .. }) =
+            (gradient.nodes, gradient.edges)
+        else {
+            unreachable!("the problem was made from a table and a tempo")
         };
+        let sigma = OnsetParams::default().weighted(weights).sigma;
+        let mut by_weight = [0.0, 0.0, by_sigma * sigma];
         for (index, chord) in self.chords.iter().enumerate() {
             let by_cost = &by_cost[table.offset(index)..][..table.row(index).len()];
+            for ((by_cost, rises), heard) in by_cost.iter().zip(&chord.costs).zip(chord.heard(answers)) {
+                by_weight[0] += by_cost.to_f64() * weights.rises * rises;
+                by_weight[1] += by_cost.to_f64() * weights.ear * heard;
+            }
             for voice in &chord.voices {
                 for (offset, by_cost) in by_cost.iter().enumerate() {
                     for (moment, share) in chord.moments(offset) {
                         let at = voice.begins(moment);
                         let slope = softplus(answers[at].to_f64()).1;
-                        flow[at] -= share_of_all * chord.weight * share * by_cost.to_f64() * slope;
+                        flow[at] -= share_of_all * weights.ear * chord.weight * share * by_cost.to_f64() * slope;
                     }
                 }
             }
         }
+        let end = flow.len() - by_weight.len();
+        flow[end..].iter_mut().zip(by_weight).for_each(|(flow, by_weight)| *flow += share_of_all * by_weight);
         Ok(loss.value)
     }
 
@@ -198,6 +218,19 @@ impl Placing {
 }
 
 impl ChordCosts {
+    /// What the network says costs at each place, before it is weighed against the rest.
+    fn heard<F: Real>(&self, answers: &[F]) -> Vec<f64> {
+        let mut heard = vec![0.0; self.costs.len()];
+        for voice in &self.voices {
+            for (offset, cost) in heard.iter_mut().enumerate() {
+                for (moment, share) in self.moments(offset) {
+                    *cost -= self.weight * share * softplus(answers[voice.begins(moment)].to_f64()).0;
+                }
+            }
+        }
+        heard
+    }
+
     /// The frames of the network that a cost is read from, with their shares: every other frame of the evidence lies between two.
     fn moments(&self, offset: usize) -> impl Iterator<Item = (usize, f64)> + use<> {
         let frame = self.low + offset;
@@ -213,12 +246,16 @@ fn place<F: Real>(ctx: &JobContext, problems: &[Problem<'_, F>]) -> Result<Vec<S
     solve_many(ctx, problems, &options)
 }
 
-fn tables<F: Real>(stretches: &[Placing], answers: &[F]) -> Result<Vec<CostTable<F>>> {
-    stretches.par_iter().map(|stretch| stretch.table(answers)).collect()
+fn tables<F: Real>(stretches: &[Placing], answers: &[F], weights: ProblemWeights) -> Result<Vec<CostTable<F>>> {
+    stretches.par_iter().map(|stretch| stretch.table(answers, weights)).collect()
 }
 
-fn problems<'t, F: Real>(stretches: &[Placing], tables: &'t [CostTable<F>]) -> Vec<Problem<'t, F>> {
-    stretches.iter().zip(tables).map(|(stretch, table)| stretch.problem(table)).collect()
+fn problems<'t, F: Real>(
+    stretches: &[Placing],
+    tables: &'t [CostTable<F>],
+    weights: ProblemWeights,
+) -> Vec<Problem<'t, F>> {
+    stretches.iter().zip(tables).map(|(stretch, table)| stretch.problem(table, weights)).collect()
 }
 
 struct AlignmentLoss {
@@ -228,14 +265,17 @@ struct AlignmentLoss {
 
 impl Loss for AlignmentLoss {
     fn value_and_gradient<F: Element>(&self, inputs: &[&[F]]) -> Result<(f64, Vec<Vec<F>>)> {
-        let answers = inputs[0];
-        let tables = tables(&self.stretches, answers)?;
-        let problems = problems(&self.stretches, &tables);
+        let Some((answers, logarithms)) = inputs[0].split_last_chunk() else {
+            unreachable!("the weights of the problem are always there")
+        };
+        let weights = ProblemWeights::from_logarithms(logarithms.map(Real::to_f64));
+        let tables = tables(&self.stretches, answers, weights)?;
+        let problems = problems(&self.stretches, &tables, weights);
         let placed = place(&self.ctx, &problems)?;
         let share = 1.0 / self.stretches.len().max(1) as f64;
-        let (mut sum, mut flow) = (0.0, vec![0.0; answers.len()]);
+        let (mut sum, mut flow) = (0.0, vec![0.0; inputs[0].len()]);
         for (stretch, (table, solved)) in self.stretches.iter().zip(tables.iter().zip(problems.iter().zip(&placed))) {
-            sum += share * stretch.loss(answers, table, solved, share, &mut flow)?;
+            sum += share * stretch.loss(answers, table, solved, (weights, share), &mut flow)?;
         }
         Ok((sum, vec![flow.into_iter().map(<F as Real>::from_f64).collect()]))
     }

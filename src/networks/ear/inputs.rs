@@ -33,12 +33,12 @@ mod tests {
         let mut inputs = vec![f32::NAN; 2 * INPUTS];
         fill(&rows, 39, &mut inputs);
         let second = &inputs[INPUTS..];
-        for (kind, shift, band) in [(0, 0, 39), (0, 7, 27), (1, 1, 51), (2, 9, 40), (3, 6, 75)] {
-            assert_eq!(second[10 * kind + shift], 0.3 * (EAR_ROW + kind * EAR_BANDS + band) as f32);
+        for (kind, shift, band) in [(0, 0, 39), (0, 10, 27), (1, 1, 51), (2, 12, 40), (3, 6, 75)] {
+            assert_eq!(second[SHIFTS.len() * kind + shift], 0.3 * (EAR_ROW + kind * EAR_BANDS + band) as f32);
         }
         let mut attack = vec![f32::NAN; 2 * ATTACKS];
         fill_attack(&rows, &mut attack);
-        assert_eq!(attack[ATTACKS + 11], 0.3 * (2 * EAR_ROW - 1) as f32);
+        assert_eq!(attack[2 * ATTACKS - 1], 0.3 * (2 * EAR_ROW - 1) as f32);
         fill(&rows, 87, &mut inputs);
         assert!(inputs[3] == 0.0 && inputs.iter().all(|value| value.is_finite()), "nothing above the last band");
     }

@@ -11,14 +11,15 @@ use crate::networks::gru::GruShape;
 pub const PITCHES: usize = 88;
 /// MIDI number of the lowest.
 pub const LOWEST_PITCH: u8 = 21;
-/// Bands beside the pitch's own that it sees: partials, the octave below, the neighbours.
-pub(super) const SHIFTS: [isize; 10] = [0, 12, 19, 24, 28, 31, 36, -12, -1, 1];
+/// Bands beside the pitch's own that it sees: partials, the octave below, the neighbours. The high partials are for the bass, whose
+/// hammer is heard there first.
+pub(super) const SHIFTS: [isize; 13] = [0, 12, 19, 24, 28, 31, 36, 40, 43, 48, -12, -1, 1];
 /// Kinds of windows: long, middle, short, short half a frame later.
 pub(super) const KINDS: usize = 4;
 /// Values per frame and pitch.
 pub(super) const INPUTS: usize = KINDS * SHIFTS.len();
 /// Values per frame that all pitches share.
-pub(super) const ATTACKS: usize = 12;
+pub(super) const ATTACKS: usize = 24;
 /// Values that say where a pitch is.
 pub(super) const PLACES: usize = 8;
 /// Pitches whose summaries a pitch sees, in semitones from it.
@@ -161,7 +162,8 @@ pub(in crate::networks) fn layout(spec: &EarSpec) -> Vec<(String, Vec<usize>)> {
 
 /// Refuses dimensions that no network of ours has.
 pub(in crate::networks) fn validate(spec: &EarSpec) -> Result<()> {
-    let EarSpec { hop, channels, hidden, summary, head } = *spec;
+    let EarSpec { hop, channels, hidden, summary, head, problem } = *spec;
+    problem.validate()?;
     if hop != EAR_HOP {
         return Err(Error::invalid("hop of the ear", hop, EAR_HOP.to_string()));
     }
@@ -184,21 +186,21 @@ mod tests {
         let total: usize = layout.iter().map(|(_, dims)| dims.iter().product::<usize>()).sum();
         assert_eq!(total, Layers::of(&spec).parameter_count());
         let dims = |name: &str| layout.iter().find(|entry| entry.0 == name).map(|entry| entry.1.clone()).unwrap();
-        assert_eq!(dims("conv1.weight"), [64, 40, 5]);
-        assert_eq!(dims("att.weight"), [64, 12, 5]);
-        assert_eq!(dims("place.weight"), [64, 8]);
-        assert_eq!(dims("sum.weight"), [12, 64]);
-        assert_eq!(dims("cross.weight"), [64, 120]);
-        assert_eq!(dims("gru.weight_ih_l0"), [120, 64]);
-        assert_eq!(dims("gru.bias_hh_l0_reverse"), [120]);
-        assert_eq!(dims("post.weight"), [32, 80, 3]);
-        assert_eq!(dims("out.weight"), [5, 32]);
+        assert_eq!(dims("conv1.weight"), [80, 52, 5]);
+        assert_eq!(dims("att.weight"), [80, 24, 5]);
+        assert_eq!(dims("place.weight"), [80, 8]);
+        assert_eq!(dims("sum.weight"), [12, 80]);
+        assert_eq!(dims("cross.weight"), [80, 120]);
+        assert_eq!(dims("gru.weight_ih_l0"), [144, 80]);
+        assert_eq!(dims("gru.bias_hh_l0_reverse"), [144]);
+        assert_eq!(dims("post.weight"), [40, 96, 3]);
+        assert_eq!(dims("out.weight"), [5, 40]);
         assert!(layout.iter().all(|(name, _)| !["att.bias", "place.bias", "cross.bias"].contains(&name.as_str())));
     }
 
     #[test]
     fn pitches_beyond_the_keyboard_and_bands_beyond_the_spectrum_are_nothing() {
-        assert_eq!(bands(0)[7..], [None, None, Some(1)]);
+        assert_eq!(bands(0)[10..], [None, None, Some(1)]);
         assert_eq!(bands(87)[6], None);
         assert_eq!(bands(70)[6], Some(106));
         assert_eq!(neighbours(0)[..6], [None, None, None, None, None, Some(1)]);

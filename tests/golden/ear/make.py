@@ -12,7 +12,8 @@ import torch.nn as nn
 import torch.nn.functional as F
 
 P, BANDS = 88, 107
-SHIFTS = [0, 12, 19, 24, 28, 31, 36, -12, -1, 1]
+SHIFTS = [0, 12, 19, 24, 28, 31, 36, 40, 43, 48, -12, -1, 1]
+ROW = 4 * BANDS + 24
 CROSS = [-24, -19, -12, -7, -1, 1, 7, 12, 19, 24]
 NAMES = ["conv1", "att", "place", "sum", "conv2", "cross", "gru", "post", "out"]
 
@@ -20,8 +21,8 @@ NAMES = ["conv1", "att", "place", "sum", "conv2", "cross", "gru", "post", "out"]
 class Ear(nn.Module):
     def __init__(self, c, h, s, head):
         super().__init__()
-        self.conv1 = nn.Conv1d(40, c, 5, padding=2)
-        self.att = nn.Conv1d(12, c, 5, padding=2, bias=False)
+        self.conv1 = nn.Conv1d(52, c, 5, padding=2)
+        self.att = nn.Conv1d(24, c, 5, padding=2, bias=False)
         self.place = nn.Linear(8, c, bias=False)
         self.sum = nn.Linear(c, s)
         self.conv2 = nn.Conv1d(c, c, 3, padding=1)
@@ -31,15 +32,15 @@ class Ear(nn.Module):
         self.out = nn.Linear(head, 5)
 
     def forward(self, rows):
-        """rows: frames x 440 -> pitches x frames x 5"""
+        """rows: frames x ROW -> pitches x frames x 5"""
         frames = len(rows)
         levels = rows[:, : 4 * BANDS].view(frames, 4, BANDS)
-        inputs = torch.zeros(P, 40, frames, dtype=rows.dtype)
+        inputs = torch.zeros(P, 52, frames, dtype=rows.dtype)
         for p in range(P):
             for kind in range(4):
                 for i, shift in enumerate(SHIFTS):
                     if 0 <= p + shift < BANDS:
-                        inputs[p, kind * 10 + i] = 0.3 * levels[:, kind, p + shift]
+                        inputs[p, kind * 13 + i] = 0.3 * levels[:, kind, p + shift]
         attack = 0.3 * rows[:, 4 * BANDS :].T[None]
         p = torch.arange(P, dtype=rows.dtype)[:, None]
         hats = torch.clamp(1 - (7 * p / 87 - torch.arange(8)[None]).abs(), min=0)
@@ -62,7 +63,7 @@ with torch.no_grad():
             parameter.copy_(wave.view(parameter.shape))
             at += count
     frames = 20
-    rows = 3 + 3 * torch.sin(0.37 * torch.arange(1, frames * 440 + 1, dtype=torch.float64)).view(frames, 440)
+    rows = 3 + 3 * torch.sin(0.37 * torch.arange(1, frames * ROW + 1, dtype=torch.float64)).view(frames, ROW)
     output = ear(rows)
 pitches = [0, 5, 39, 70, 87]
 values = [[float(f"{v:.9g}") for v in output[p].flatten().tolist()] for p in pitches]

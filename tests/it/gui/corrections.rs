@@ -5,7 +5,7 @@ use std::path::Path;
 use agogic::Format;
 use agogic::window::{AppState, Command, Document};
 use agogic::{Anchor, FixedNote, Method, OnsetMethod, Settings, SlopeLimits};
-use eframe::egui::{Event, Key, Modifiers, pos2};
+use eframe::egui::{Event, Key, Modifiers, Rect, pos2};
 use egui_kittest::kittest::Queryable;
 
 use super::{Bench, demo_files, folder, open};
@@ -126,8 +126,30 @@ fn a_single_note_is_nudged_freed_undone_and_saved() {
     assert!(bench.read(|state| state.settings().fixed_notes.is_empty()));
 }
 
+fn hold_alt(bench: &Bench, down: bool) {
+    let modifiers = if down { Modifiers::ALT } else { Modifiers::NONE };
+    bench.harness.event(Event::ModifiersChanged(modifiers));
+}
+
+/// Where the row of a note is, found with Alt and clicks: the rows make room for what was heard besides and for a legend.
+fn row_of(bench: &mut Bench, note: usize, roll: Rect, x: f32) -> f32 {
+    const STEP: f32 = 3.0;
+    hold_alt(bench, true);
+    let is_note = |y: &f32| {
+        bench.harness.hover_at(pos2(x, *y));
+        bench.harness.drag_at(pos2(x, *y));
+        bench.harness.step();
+        bench.harness.drop_at(pos2(x, *y));
+        bench.harness.run_ok();
+        bench.read(|state| open(state).selected_note == Some(note))
+    };
+    let mut rows = (1..(roll.height() / STEP) as usize).map(|step| roll.top() + step as f32 * STEP);
+    let found = rows.find(is_note).expect("the note is drawn somewhere");
+    hold_alt(bench, false);
+    found + 1.0
+}
+
 #[test]
-#[ignore = "finds the row of the note by the pitches of the score; the roll now has rows for extra notes too"]
 fn a_note_is_dragged_alone_while_alt_is_held() {
     let folder = folder();
     let mut bench = thirds(folder.path());
@@ -138,24 +160,12 @@ fn a_note_is_dragged_alone_while_alt_is_held() {
     bench.apply(Command::ToggleSnap);
     let view = bench.read(AppState::view);
     let rect = bench.harness.get_by_label_contains("Notes, playhead").rect();
-    let pitch = bench.read(|state| open(state).piece.score.notes[note].pitch);
-    // The roll has room for what was heard besides the score.
-    let (low, high) = bench.read(|state| {
-        let extra = &state.solution().unwrap().alignment.extra_notes;
-        let (low, high) = open(state).piece.pitches;
-        extra.iter().fold((low, high), |(low, high), note| (low.min(note.pitch), high.max(note.pitch)))
-    });
-    let rows = f32::from(high - low + 5);
-    let y = rect.top() + rect.height() * (f32::from(high + 2 - pitch) + 0.5) / rows;
     let x = |time_s: f64| rect.left() + view.share_of(time_s) as f32 * rect.width();
+    let y = row_of(&mut bench, note, rect, x(before + 0.03));
     let (from, to) = (pos2(x(before + 0.03), y), pos2(x(before + 0.13), y));
     bench.harness.hover_at(from);
     bench.harness.step();
-    let alt = |bench: &Bench, down: bool| {
-        let modifiers = if down { Modifiers::ALT } else { Modifiers::NONE };
-        bench.harness.event(Event::ModifiersChanged(modifiers));
-    };
-    alt(&bench, true);
+    hold_alt(&bench, true);
     bench.harness.drag_at(from);
     bench.harness.step();
     for share in [0.3, 0.7, 1.0] {
@@ -165,7 +175,7 @@ fn a_note_is_dragged_alone_while_alt_is_held() {
     assert!(bench.read(|state| open(state).moved_note.is_some_and(|moved| moved.note == note)), "the note is held");
     bench.harness.drop_at(to);
     bench.harness.step();
-    alt(&bench, false);
+    hold_alt(&bench, false);
     wait_until_solved(&mut bench);
     let fixed = bench.read(|state| state.settings().fixed_notes.clone());
     assert_eq!(fixed.len(), 1, "{fixed:?}");

@@ -105,10 +105,10 @@ fn a_trill_of_twice_the_notes_and_twice_as_long_moves_no_other_onset() {
 }
 
 #[test]
-fn bars_that_are_left_out_move_no_other_onset() {
+fn a_bar_that_is_left_out_moves_no_other_onset() {
     let score = piece();
-    let keeps = |s: f64| !(24.0..27.0).contains(&s);
-    let time = |s: f64| if s < 24.0 { rubato(s) } else { rubato(s - 3.0) };
+    let keeps = |s: f64| !(24.0..26.0).contains(&s);
+    let time = |s: f64| if s < 24.0 { rubato(s) } else { rubato(s - 2.0) };
     let off = misplaced(&score, played(&score, &time, &keeps, &[]), &time, &keeps);
     assert!(off.is_empty(), "{off:?}");
 }

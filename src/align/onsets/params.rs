@@ -68,7 +68,7 @@ impl Default for OnsetParams {
             left_out_price: 0.5,
             gap_second_price: 0.1,
             reach_s: 8.0,
-            band_s: 0.4,
+            band_s: 1.0,
             spread_s: 0.12,
             spread_price: 0.1,
             slope: None,

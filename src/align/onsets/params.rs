@@ -97,7 +97,14 @@ impl OnsetParams {
     pub fn suiting(evidence: &Evidence) -> Self {
         match evidence.heard() {
             Some(heard) => Self::default().weighted(heard.problem()),
-            None => Self { evidence_weight: 2.5, attack_weight: 0.9, voice_attack: 0.3, sigma: 0.4, ..Self::default() },
+            None => Self {
+                evidence_weight: 2.5,
+                attack_weight: 0.9,
+                voice_attack: 0.3,
+                late_s: 0.0005,
+                sigma: 0.4,
+                ..Self::default()
+            },
         }
     }
 }

@@ -1,7 +1,10 @@
 //! Graphics cards through the real program. On a machine without any, and without a software one, the CPU does the work: then these tests
 //! say little, but must still pass.
 
-use crate::support::{Demo, Run, agogic, program};
+use std::ffi::OsStr;
+use std::path::Path;
+
+use crate::support::{Demo, Run, agogic, midi, program};
 
 /// The performance times of every row of a CSV on stdout.
 fn times(run: &Run) -> Vec<f64> {
@@ -21,14 +24,28 @@ fn assert_same_times(a: &Run, b: &Run) {
 fn the_demo_is_aligned_the_same_on_the_gpu_by_every_method() {
     let demo = Demo::new();
     for method in [
-        &[][..],
-        &["--method", "frames", "--extractor", "chroma"],
+        &["--method", "frames", "--extractor", "chroma"][..],
         &["--method", "frames", "--slope", "0.5:2", "--lambda", "0.3"],
         &["--method", "frames", "--aligner", "dtw"],
     ] {
         let on = |device: &'static str| demo.align(method.iter().chain(&["-q", "--device", device])).ok();
         assert_same_times(&on("cpu"), &on("gpu"));
     }
+}
+
+/// Some seconds of it only: a card made of software would listen to the demo for minutes.
+#[test]
+fn an_ear_hears_the_same_on_the_gpu() {
+    let demo = Demo::new();
+    let notes: Vec<_> = (0..14).map(|n: u8| (240 * u32::from(n), 220, 55 + 7 * n % 24)).collect();
+    let score = demo.file("scale.mid", midi(500_000, &notes));
+    let audio = demo.path("scale.wav");
+    agogic([Path::new("synth"), &score, Path::new("-o"), &audio]).ok();
+    let on = |device: &str| {
+        let files = [Path::new("align"), &audio, &score].map(Path::as_os_str);
+        agogic(files.into_iter().chain(["-q", "--ear", "small", "--device", device].map(OsStr::new))).ok()
+    };
+    assert_same_times(&on("cpu"), &on("gpu"));
 }
 
 #[test]

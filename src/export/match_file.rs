@@ -39,15 +39,13 @@ impl Exporter for MatchFile {
         for (attribute, value) in info {
             text += &format!("info({attribute},{}).\n", single_line(value));
         }
-        let end = score.notes.iter().map(|note| note.offset_tick).max().unwrap_or(0);
-        let bars = score.meter.bar_ticks_until(end);
         for signature in score.meter.signatures() {
-            let place = Place::of(score, &bars, signature.tick);
+            let place = Place::of(score, signature.tick);
             let value = format!("{}/{}", signature.numerator, signature.denominator);
             text += &format!("scoreprop(timeSignature,{value},{},{}).\n", place.text(), fixed(place.beats, 4));
         }
         for (index, (note, aligned)) in score.notes.iter().zip(&input.alignment.notes).enumerate() {
-            let (start, end) = (Place::of(score, &bars, note.onset_tick), Place::of(score, &bars, note.offset_tick));
+            let (start, end) = (Place::of(score, note.onset_tick), Place::of(score, note.offset_tick));
             let name = spelling_of(score, index);
             let accidental = match name.alter {
                 0 => "n".to_owned(),
@@ -94,16 +92,15 @@ struct Place {
 }
 
 impl Place {
-    /// A tick in a score with bar lines at these ticks. Bars are counted as they are played: of a repeat each time has numbers of its own.
-    fn of(score: &Score, bars: &[u64], tick: u64) -> Self {
+    /// A tick of a score. Bars are counted as they are played: of a repeat each time has numbers of its own.
+    fn of(score: &Score, tick: u64) -> Self {
         let position = score.meter.position(tick as f64);
         let denominator = f64::from(score.meter.signature(tick).denominator);
         // Rounding must not put what stands on a beat just before it.
         let beat = (position.beat + 1e-9).floor();
         let offset_quarters = (position.beat - beat).max(0.0) * 4.0 / denominator;
         let offset = whole_notes(score, offset_quarters);
-        let bar = bars.partition_point(|&line| line <= tick) as u32;
-        Self { bar, beat: beat as u32, offset, beats: beats_before(score, tick) }
+        Self { bar: score.meter.bars_until(tick), beat: beat as u32, offset, beats: beats_before(score, tick) }
     }
 
     fn text(&self) -> String {

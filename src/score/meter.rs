@@ -128,6 +128,16 @@ impl MeterMap {
         BarPosition { bar: span.first_bar.saturating_add(bars as u32), beat, quarters }
     }
 
+    /// How many bars begin up to and including a tick, repeats counted each time. Nothing is listed: a score may have billions.
+    pub fn bars_until(&self, tick: u64) -> u32 {
+        let mut bars = 0.0;
+        for (index, span) in self.spans.iter().enumerate().take_while(|(_, span)| span.signature.tick <= tick) {
+            let length = self.span_end(index, tick) - span.signature.tick as f64;
+            bars += (length / self.bar_ticks(span.signature)).ceil().max(0.0);
+        }
+        bars as u32
+    }
+
     /// Ticks of the bar lines from 0 up to and including `until_tick`.
     pub fn bar_ticks_until(&self, until_tick: u64) -> Vec<u64> {
         let mut ticks = Vec::new();
@@ -224,6 +234,7 @@ mod tests {
         let map = MeterMap::of_bars(480.0, &[bar(0, 0), bar(1, 480), bar(2, 1920), bar(1, 3360), bar(2, 4800)]);
         assert_eq!([0.0, 480.0, 2000.0, 3360.0, 4800.0].map(|tick| map.position(tick).bar), [0, 1, 2, 1, 2]);
         assert_eq!(map.bar_ticks_until(5000), [0, 480, 1920, 3360, 4800]);
+        assert_eq!([0, 479, 480, 4799, 4800, 5000].map(|tick| map.bars_until(tick)), [1, 1, 2, 4, 5, 5]);
         assert_eq!(map.signatures().count(), 3, "bars that follow one another need no signature");
         assert_eq!(MeterMap::of_bars(480.0, &[]), MeterMap::new(480.0, &[]));
     }

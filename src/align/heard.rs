@@ -65,6 +65,8 @@ const LEAST_SCALE: f32 = -4.0;
 const STEPS_PER_SCALE: f32 = 30.0;
 /// What two frames say of an onset is of the same note if it differs by less than this, in frames.
 const SAME_NOTE: f64 = 1.0;
+/// What known notes count for in the onset problem: there are no faint ones among them, so they need less weight than an ear.
+const KNOWN_WEIGHT: f64 = 0.6;
 /// A known note is this sure.
 const KNOWN_ODDS: f32 = 8.0;
 
@@ -140,6 +142,7 @@ impl Heard {
         let mut heard = Self::new((duration_s / Self::step_s()).ceil().max(0.0) as usize + 1);
         heard.add_notes(notes);
         heard.is_known = true;
+        heard.problem.ear = KNOWN_WEIGHT;
         heard
     }
 

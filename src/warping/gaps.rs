@@ -33,7 +33,8 @@ pub struct Followed {
 }
 
 /// Finds the cheapest way through the rows of a table. `edge` fills in what it costs to go on to the next knot of a segment by 0, 1, 2, …
-/// grid steps; what it does not list only a gap can do. Knots that `is_held` are never left out.
+/// grid steps; what it does not list only a gap can do. Knots that `is_held` are never left out; the rows of the others neither begin nor
+/// end before that of the knot before.
 ///
 /// Time grows with the number of nodes times the edges of each: gaps of any length cost O(1) a node.
 pub fn follow(

@@ -96,7 +96,9 @@ impl Truth {
     }
 
     fn pair(&mut self, score: &Score) {
-        let mut by_pitch: BTreeMap<u8, (Vec<(usize, Expected)>, Vec<usize>)> = BTreeMap::new();
+        /// The notes of a pitch that are written, and those that were played.
+        type OfPitch = (Vec<(usize, Expected)>, Vec<usize>);
+        let mut by_pitch: BTreeMap<u8, OfPitch> = BTreeMap::new();
         for (index, note) in score.notes.iter().enumerate() {
             if let Some(expected) = self.expected(note.onset_s) {
                 by_pitch.entry(note.pitch).or_default().0.push((index, expected));

@@ -126,3 +126,20 @@ fn a_passage_of_wrong_notes_moves_no_other_onset() {
     let off = misplaced(&score, played(&score, &rubato, &keeps, &wrong), &rubato, &keeps);
     assert!(off.is_empty(), "{off:?}");
 }
+
+#[test]
+fn small_notes_without_a_measure_are_found_where_they_were_played() {
+    // Forty small notes that the score squeezes into a tenth of a second are played in five seconds.
+    let (first, step) = (16.05, 0.0025);
+    let mut below = noise(23);
+    let mut score = piece();
+    score.extend((0..40).map(|k| (first + step * f64::from(k), step, 60 + below(25) as u8)));
+    score.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let time = |s: f64| {
+        let small = ((s - first) / step).round().clamp(0.0, 40.0);
+        let beats = if s < first { s } else { (s - 0.1).max(first) };
+        rubato(beats) + 0.125 * small
+    };
+    let off = misplaced(&score, played(&score, &time, &always, &[]), &time, &always);
+    assert!(off.len() < 3, "{off:?}");
+}

@@ -234,6 +234,9 @@ pub struct MakeDataArgs {
     /// Another number gives other pieces; the same always gives the same.
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub seed: u64,
+    /// How many piano studies, written by rule, to add to the scores: fast runs and arpeggios, which free scores have few of.
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub studies: usize,
     /// SoundFont (.sf2) to play with, beside the built-in piano; may be given several times.
     #[arg(long, value_name = "FILE")]
     pub soundfont: Vec<PathBuf>,

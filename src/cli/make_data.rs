@@ -8,6 +8,7 @@ use crate::making::{MakeData, make_data};
 pub(super) fn run(ctx: &JobContext, quiet: bool, args: &MakeDataArgs) -> Result<()> {
     let wanted = MakeData {
         scores: args.scores.clone(),
+        studies: args.studies,
         out_dir: args.out_dir.clone(),
         count: args.count,
         seed: args.seed,

@@ -3,7 +3,7 @@
 use midly::num::{u4, u7, u15, u24, u28};
 use midly::{Format, Header, MetaMessage, MidiMessage, Smf, Timing, TrackEvent, TrackEventKind};
 
-use super::excerpt::TICKS_PER_BEAT;
+use super::excerpt::{TICKS_PER_BEAT, WrittenNote};
 use super::instruments::Family;
 use super::plan::Plan;
 use crate::base::error::{Error, Result};
@@ -43,6 +43,20 @@ pub(super) fn score_bytes(plan: &Plan) -> Result<Vec<u8>> {
             track.extend(sounding(channel, note.pitch, WRITTEN_VELOCITY, note.tick.into(), note.end_tick.into()));
         }
         tracks.push(track);
+    }
+    written(TICKS_PER_BEAT, tracks)
+}
+
+/// A study: a track for each hand, in one tempo.
+pub(super) fn study_bytes(notes: &[WrittenNote], micros_per_beat: u32) -> Result<Vec<u8>> {
+    let tempo = MetaMessage::Tempo(u24::new(micros_per_beat));
+    let mut tracks = vec![vec![(0, 0, TrackEventKind::Meta(tempo))]];
+    for part in 0..=notes.iter().map(|note| note.part).max().unwrap_or(0) {
+        let own = notes.iter().filter(|note| note.part == part);
+        let sound = |note: &WrittenNote| {
+            sounding(channel(part), note.pitch, WRITTEN_VELOCITY, note.tick.into(), note.end_tick.into())
+        };
+        tracks.push(own.flat_map(sound).collect());
     }
     written(TICKS_PER_BEAT, tracks)
 }

@@ -23,6 +23,7 @@ mod room;
 mod sampler;
 mod soundboard;
 mod spectrum;
+mod studies;
 mod timing;
 
 use std::path::PathBuf;
@@ -44,7 +45,7 @@ use resonance::Resonance;
 use room::Room;
 
 /// Changes whenever the same seed gives other items than before.
-const GENERATION: u32 = 3;
+const GENERATION: u32 = 4;
 /// What the generators of an item are used for: no two draw the same numbers.
 const PLAN: u64 = 0;
 const SOUND: u64 = 1;
@@ -58,6 +59,8 @@ const STAGE: &str = "making performances";
 pub struct MakeData {
     /// Folder of MIDI files; a `scores.csv` in it may say their licences.
     pub scores: PathBuf,
+    /// How many studies written by rule are added to the scores.
+    pub studies: usize,
     /// Folder for the items.
     pub out_dir: PathBuf,
     /// How many items.
@@ -101,7 +104,8 @@ struct Making {
 /// Makes performances of passages of scores, one folder each, and the list of them. Goes on where an earlier run ended.
 pub fn make_data(ctx: &JobContext, wanted: &MakeData) -> Result<Made> {
     check(wanted)?;
-    let sources = material::read_scores(ctx, &wanted.scores)?;
+    let mut sources = material::read_scores(ctx, &wanted.scores)?;
+    sources.extend(studies::write_studies(wanted.seed, wanted.studies)?);
     let orchestra = Orchestra::gather(ctx, &wanted.soundfonts, &wanted.samples)?;
     output::prepare(ctx, &wanted.out_dir, &making(wanted, &sources)?)?;
     let longest = seconds_to_samples(wanted.seconds + 1.0, ANALYSIS_RATE) + 1;

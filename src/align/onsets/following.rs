@@ -20,6 +20,11 @@ const PASSAGE_S: f64 = 4.0;
 const TEMPO_STEP_S: f64 = 0.25;
 /// What following another tempo than that of the passage costs at each onset: that of the rough start just there, or that of the whole.
 const OTHER_TEMPO_PRICE: f64 = 1.0;
+/// Nobody plays so many onsets in a row with less than this between them: they are small notes, written without a measure. …
+const UNPLAYABLE_S: f64 = 0.025;
+const SMALL_NOTES: usize = 8;
+/// … Then each may take about this long.
+const SMALL_NOTE_S: f64 = 0.1;
 /// The tempo of what was found is smoothed over this much of the performance.
 const SMOOTHING_S: f64 = 0.75;
 
@@ -52,6 +57,7 @@ pub(super) fn way(ctx: &JobContext, parts: &Parts<'_>) -> Result<Way> {
     let steady: Vec<f64> = passage_intervals(chords, rough.tempo);
     let slopes = chords.windows(2).zip(&steady).map(|(pair, steady)| steady / (pair[1].onset_s - pair[0].onset_s));
     let typical = super::median(slopes.collect()).unwrap_or_else(|| rough.tempo.mean_slope());
+    let is_unmeasured = unmeasured(&steady);
     let step = CoarseEvidence::step_s();
     let prices = GapPrices {
         open: params.gap_price as f32,
@@ -61,7 +67,8 @@ pub(super) fn way(ctx: &JobContext, parts: &Parts<'_>) -> Result<Way> {
     let edge = |segment: usize, costs: &mut Vec<f32>| {
         let whole = typical * (chords[segment + 1].onset_s - chords[segment].onset_s);
         let price = OTHER_TEMPO_PRICE;
-        let references = [(steady[segment], 0.0), (straight.intervals_s[segment], price), (whole, price)];
+        let free = if is_unmeasured[segment] { SMALL_NOTE_S } else { steady[segment] };
+        let references = [(steady[segment], 0.0), (straight.intervals_s[segment], price), (whole, price), (free, 0.0)];
         let widest = references.iter().map(|&(reference, price)| {
             // Where the linear part of the penalty reaches the price of a gap.
             let z = (params.gap_price - price).max(0.0) / params.delta + 0.5 * params.delta;
@@ -88,7 +95,8 @@ pub(super) fn way(ctx: &JobContext, parts: &Parts<'_>) -> Result<Way> {
     let is_own = |segment: usize| {
         let found_s = times[segment + 1] - times[segment];
         let ratio = (found_s + params.epsilon_s) / (steady[segment] + params.epsilon_s);
-        followed.behind_gaps.binary_search(&(segment + 1)).is_ok() || ratio.ln().abs() > params.delta * params.sigma
+        let is_behind_gap = followed.behind_gaps.binary_search(&(segment + 1)).is_ok();
+        is_unmeasured[segment] || is_behind_gap || ratio.ln().abs() > params.delta * params.sigma
     };
     let intervals_s = expected_intervals(chords, &times, &steady, is_own)?;
     Ok(Way { times, intervals_s, gap_cost })
@@ -133,6 +141,12 @@ fn passage_intervals(chords: &[Chord], tempo: &Warp) -> Vec<f64> {
         (to - from) * steady[index.min(count - 1)]
     };
     chords.windows(2).map(interval).collect()
+}
+
+/// Which intervals are between small notes.
+fn unmeasured(steady: &[f64]) -> Vec<bool> {
+    let runs = steady.chunk_by(|&a, &b| (a < UNPLAYABLE_S) == (b < UNPLAYABLE_S));
+    runs.flat_map(|run| std::iter::repeat_n(run[0] < UNPLAYABLE_S && run.len() >= SMALL_NOTES, run.len())).collect()
 }
 
 /// The times of all knots: those that were left out lie between those that were found as they do in `rough`.

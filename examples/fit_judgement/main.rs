@@ -1,7 +1,7 @@
 //! Fits how a result is judged: the chance that an onset is right, that a note of the score was played, and that a stroke which no
 //! note explains was. Prints the weights for `src/align/onsets/hearing.rs` and `src/align/verdicts/odds.rs`, and how well they do.
 //!
-//! `cargo run --release --example fit_judgement -- FOLDER...`, where a folder holds one piece, or folders that do: `score.mid`,
+//! `cargo run --release --example fit_judgement -- [--ear EAR] FOLDER...`, where EAR is a model other than the shipped one and a folder holds one piece, or folders that do: `score.mid`,
 //! `alignment.csv` (score_time_s, performance_time_s, spread_ms), a recording `audio.*` and, for the verdicts, `performance.mid`.
 //! Take pieces that the ear did not learn from.
 
@@ -12,7 +12,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use agogic::judgement::{NOTE_CLUES, ONSET_CLUES, STROKE_CLUES, clues};
-use agogic::{Device, Error, JobContext, Listening, Performance, Result, Score, Settings, Stopwatch, decode};
+use agogic::{
+    Device, Error, JobContext, Listening, Method, OnsetMethod, Performance, Result, Score, Settings, Stopwatch, decode,
+};
 
 use regression::{Rows, chance, odds};
 use truth::Truth;
@@ -34,8 +36,14 @@ struct Fit {
 }
 
 fn main() -> ExitCode {
-    let folders: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
-    match run(&folders) {
+    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
+    let mut settings = Settings::default();
+    if arguments.len() > 1 && arguments[0] == "--ear" {
+        settings.method = Method::Onsets(OnsetMethod { ear: Some(arguments.remove(1)), ..OnsetMethod::default() });
+        arguments.remove(0);
+    }
+    let folders: Vec<PathBuf> = arguments.into_iter().map(PathBuf::from).collect();
+    match run(&settings, &folders) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("fit_judgement: {error}");
@@ -44,11 +52,11 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(folders: &[PathBuf]) -> Result<()> {
+fn run(settings: &Settings, folders: &[PathBuf]) -> Result<()> {
     let mut fit = Fit::default();
     for piece in pieces(folders)? {
         eprintln!("{}", piece.display());
-        fit.add(&piece)?;
+        fit.add(settings, &piece)?;
     }
     report("WEIGHTS of hearing.rs: an onset is right", &ONSET_CLUES, &fit.onsets);
     report("NOTE_WEIGHTS of odds.rs: a note was played", &NOTE_CLUES, &fit.notes);
@@ -81,13 +89,13 @@ fn recording(folder: &Path) -> Result<PathBuf> {
 }
 
 impl Fit {
-    fn add(&mut self, folder: &Path) -> Result<()> {
-        let (ctx, settings) = (JobContext::new(), Settings::default());
+    fn add(&mut self, settings: &Settings, folder: &Path) -> Result<()> {
+        let ctx = JobContext::new();
         let score = Score::read(&folder.join("score.mid"))?;
         let performance = Performance::from(decode(&ctx, &recording(folder)?)?.clip);
         let mut watch = Stopwatch::default();
         let listening = Listening::new(&ctx, &performance, &score, &settings.method, &Device::Cpu, &mut watch)?;
-        let clues = clues(&ctx, &listening, &score, &settings)?;
+        let clues = clues(&ctx, &listening, &score, settings)?;
         let truth = Truth::read(folder, &score)?;
         let is_lost = |score_s: f64| {
             let at = clues.onsets.partition_point(|onset| onset.score_s < score_s - 1e-6);

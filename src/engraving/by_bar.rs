@@ -44,10 +44,6 @@ impl<T> ByBar<T> {
     pub fn all(&self) -> &[T] {
         &self.all
     }
-
-    pub(super) fn all_mut(&mut self) -> &mut [T] {
-        &mut self.all
-    }
 }
 
 #[cfg(test)]

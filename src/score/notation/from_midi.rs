@@ -113,7 +113,7 @@ fn key_at(score: &Score, tick: u64) -> i8 {
 }
 
 /// Spells a pitch with the name that is nearest to a key on the line of fifths: from three fifths below its tonic to eight above.
-fn spelled(pitch: u8, accidentals: i8) -> WrittenPitch {
+pub(crate) fn spelled(pitch: u8, accidentals: i8) -> WrittenPitch {
     const STEPS: [char; 7] = ['F', 'C', 'G', 'D', 'A', 'E', 'B'];
     let lowest = i32::from(accidentals) - 3;
     let fifth = (lowest..lowest + 12).find(|fifth| (fifth * 7).rem_euclid(12) == i32::from(pitch % 12)).unwrap_or(0);

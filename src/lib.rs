@@ -12,6 +12,8 @@ mod bench;
 mod cli;
 mod demo;
 mod devices;
+#[cfg(feature = "gui")]
+mod engraving;
 mod evaluation;
 mod export;
 mod features;
@@ -44,7 +46,8 @@ pub use evaluation::{BeatClock, GroundTruth, Metrics, TimeMap, evaluate, read_gr
 pub use export::{ExportInput, Exporter, Format, read_alignment};
 pub use networks::Device;
 pub use score::{
-    Notation, Note, NoteName, Score, ScoreBeat, SynthParams, Take, WrittenScore, synthesise, synthesise_mapped, written,
+    Notation, Note, NoteName, NoteOrigin, Score, ScoreBeat, SynthParams, Take, WrittenScore, synthesise,
+    synthesise_mapped, written,
 };
 
 /// The examples of the README.

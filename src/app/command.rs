@@ -7,6 +7,7 @@ use super::pane_scale::PaneScale;
 use super::picture::PictureOptions;
 use super::playback::{Mix, OutputDevice};
 use super::preferences::{NoteColours, Recent, SideTab, ThemeChoice};
+use super::staff_look::StaffLook;
 use super::state::{Afterwards, Dialog, Writing};
 use super::system_dialog::Question;
 use super::time_view::TimeView;
@@ -98,6 +99,10 @@ pub enum Command {
     ScaleNotes(f32),
     /// Change how high the waveform and the notes are drawn.
     SetScale(PaneScale),
+    /// Change how large the staves are and how far they are scrolled.
+    SetStaffLook(StaffLook),
+    /// Show the staves wrapped for reading, or along the recording.
+    ToggleReading,
     /// Show the curve of the warp, or its difference from the reference.
     ToggleWarpDifference,
     /// Show a stretch of the recording and go there.
@@ -123,6 +128,8 @@ pub enum Command {
     SelectNote(usize),
     /// To the next higher (1) or lower (-1) note of the selected onset.
     StepNote(i8),
+    /// To the next (1) or previous (-1) note of the selected note's voice.
+    StepInVoice(i8),
     /// An onset is being dragged.
     Drag(Anchor),
     /// A single note is being dragged.

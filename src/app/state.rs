@@ -13,6 +13,7 @@ use super::pane_scale::PaneScale;
 use super::picture::PictureOptions;
 use super::playback::{Mix, OutputDevice};
 use super::preferences::{NoteColours, Preferences};
+use super::staff_look::StaffLook;
 use super::system_dialog::Question;
 use super::time_view::TimeView;
 use super::tuning::{Plan, Tuning};
@@ -282,6 +283,8 @@ pub struct AppState {
     pub transport: Transport,
     /// How high the waveform and the notes are drawn.
     pub scale: PaneScale,
+    /// How large the staves are, and how far they are scrolled.
+    pub staff: StaffLook,
     /// What there is to tell.
     pub notices: Vec<Notice>,
     /// The dialog that is open.
@@ -319,6 +322,7 @@ impl AppState {
             waiting: Waiting::default(),
             transport: Transport::default(),
             scale: PaneScale::default(),
+            staff: StaffLook::default(),
             notices: Vec::new(),
             dialog: None,
             tried: None,

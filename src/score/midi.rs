@@ -132,9 +132,9 @@ fn build(name: &Path, division: Division, mut tracks: TrackContent, content: Con
         pedal: tracks.pedal,
         programs: tracks.programs,
         notation: Notation {
-            notes: Vec::new(),
             parts: tracks.parts,
             notices: percussion_notice(tracks.percussion_notes).into_iter().collect(),
+            ..Notation::default()
         },
     };
     check(name, &score, content)?;

@@ -20,7 +20,7 @@ mod types;
 pub(crate) use in_tune::play_in_tune;
 pub use meter::{BarPosition, TimeSignature};
 #[cfg(feature = "gui")]
-pub(crate) use notation::{HEAD_BYTES, score_kind};
+pub(crate) use notation::{HEAD_BYTES, from_midi as written_from_midi, score_kind, spelled};
 pub(crate) use notation::{Played, Reading, play_out};
 pub use notation::{WrittenPitch, WrittenScore, written};
 pub(crate) use note_player::{NoteOrder, NotePlayer};
@@ -29,7 +29,7 @@ pub use soundfont::{SoundFont, system_soundfonts};
 pub use synth::{SynthParams, synthesise, synthesise_mapped};
 pub use take::{Take, is_midi};
 pub use tempo::{Division, TempoChange, TempoMap};
-pub use types::{KeySignature, Notation, Note, NoteName, PedalChange, Score, ScoreBeat};
+pub use types::{KeySignature, Notation, Note, NoteName, NoteOrigin, PedalChange, Score, ScoreBeat};
 #[cfg(test)]
 pub(crate) use {
     meter::MeterMap,

@@ -18,6 +18,8 @@ impl Score {
         self.notes.retain(|_| keep.next() == Some(&true));
         let mut keep = kept.iter();
         self.notation.notes.retain(|_| keep.next() == Some(&true));
+        let mut keep = kept.iter();
+        self.notation.origins.retain(|_| keep.next() == Some(&true));
         Ok(self)
     }
 

@@ -17,19 +17,32 @@ impl Score {
 
     /// Reads a score from memory; `name` stands in the error messages.
     pub fn from_bytes(name: &Path, bytes: &[u8]) -> Result<Score> {
-        let score = match score_kind(bytes) {
-            Some(ScoreKind::Midi) => midi::read(name, bytes, Content::Score)?,
-            _ => notation::played_score(name, &notation::read_written(name, bytes)?, Reading::WithRepeats)?,
-        };
-        if score.notes.iter().all(|note| note.onset_tick == score.notes[0].onset_tick) {
-            return Err(Error::unsuitable(
-                name.display().to_string(),
-                "all notes begin at the same time, and an alignment needs at least two different onset times",
-                "choose a longer score",
-            ));
-        }
-        Ok(score)
+        Ok(read_both(name, bytes)?.0)
     }
+
+    /// Reads a score as it is played and as it is written; what MIDI writes is its playing.
+    #[cfg(feature = "gui")]
+    pub(crate) fn read_with_written(path: &Path) -> Result<(Score, Option<WrittenScore>)> {
+        read_both(path, &score_bytes(path)?)
+    }
+}
+
+fn read_both(name: &Path, bytes: &[u8]) -> Result<(Score, Option<WrittenScore>)> {
+    let (score, written) = match score_kind(bytes) {
+        Some(ScoreKind::Midi) => (midi::read(name, bytes, Content::Score)?, None),
+        _ => {
+            let written = notation::read_written(name, bytes)?;
+            (notation::played_score(name, &written, Reading::WithRepeats)?, Some(written))
+        }
+    };
+    if score.notes.iter().all(|note| note.onset_tick == score.notes[0].onset_tick) {
+        return Err(Error::unsuitable(
+            name.display().to_string(),
+            "all notes begin at the same time, and an alignment needs at least two different onset times",
+            "choose a longer score",
+        ));
+    }
+    Ok((score, written))
 }
 
 impl WrittenScore {

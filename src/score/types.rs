@@ -102,6 +102,21 @@ pub struct Notation {
     pub parts: Vec<String>,
     /// What was left out or read otherwise than it is written, a sentence each.
     pub notices: Vec<String>,
+    /// Where each of [`Score::notes`] stands in the written score; none if there is no written score.
+    pub origins: Vec<NoteOrigin>,
+    /// Bars of the written score in playing order.
+    pub bars: Vec<u32>,
+}
+
+/// Where a note of the score comes from: of tied notes the first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NoteOrigin {
+    /// Index of the written note.
+    pub note: u32,
+    /// The how-manieth time it is played, from 1.
+    pub time: u16,
+    /// Which of the notes that its tremolo stands for, from 1.
+    pub stroke: u16,
 }
 
 /// A note as the score's file calls it.

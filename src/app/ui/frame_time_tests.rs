@@ -102,6 +102,7 @@ fn state() -> AppState {
         read: ReadPerformance { performance, sample_rate: RATE, damage: None },
         sound,
         score: score(),
+        written: None,
     });
     let solution = Solution::new(&piece, alignment(&piece.score), None);
     let mut document = Document::new(Arc::new(piece), None, Opening::plain(&Settings::default()), None);

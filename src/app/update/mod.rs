@@ -113,6 +113,8 @@ pub fn apply(state: &mut AppState, services: &mut Services, command: Command) {
         Command::ScaleWaveform(factor) => state.scale = state.scale.louder(factor),
         Command::ScaleNotes(factor) => state.scale = state.scale.taller(factor, 0.5),
         Command::SetScale(scale) => state.scale = scale,
+        Command::SetStaffLook(look) => state.staff = look,
+        Command::ToggleReading => state.preferences.reading = !state.preferences.reading,
         Command::ToggleWarpDifference => {
             state.preferences.warp_difference = !state.preferences.warp_difference;
         }
@@ -135,6 +137,7 @@ pub fn apply(state: &mut AppState, services: &mut Services, command: Command) {
         Command::Select(selected) => with_document(state, |document| document.select(selected)),
         Command::SelectNote(note) => with_document(state, |document| document.select_note(note)),
         Command::StepNote(step) => with_document(state, |document| document.step_note(step)),
+        Command::StepInVoice(step) => look::step_in_voice(state, services, step),
         Command::Drag(anchor) => correct::drag(state, services, anchor),
         Command::DragNote(fixed) => correct::drag_note(state, services, fixed),
         Command::Drop => correct::drop(state, services),

@@ -131,6 +131,7 @@ pub(super) fn lay_out(drafts: Vec<BarDraft>, score: &mut WrittenScore) {
         };
     };
     score.notes.iter_mut().for_each(|note| moved(&mut note.place));
+    score.rests.iter_mut().for_each(|rest| moved(&mut rest.place));
     score.tempi.iter_mut().for_each(|mark| moved(&mut mark.place));
     score.keys.iter_mut().for_each(|key| moved(&mut key.place));
     score.clefs.iter_mut().for_each(|clef| moved(&mut clef.place));

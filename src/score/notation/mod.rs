@@ -20,6 +20,8 @@ mod xml;
 
 use std::path::Path;
 
+#[cfg(feature = "gui")]
+pub(crate) use from_midi::{from_midi, spelled};
 pub(crate) use kind::{HEAD_BYTES, ScoreKind, score_kind};
 pub(crate) use playing::{Played, Reading, play_out};
 pub use written::{WrittenPitch, WrittenScore};

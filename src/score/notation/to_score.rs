@@ -7,7 +7,7 @@ use crate::base::error::Result;
 use crate::score::meter::{BarStart, MeterMap, TimeSignature};
 use crate::score::midi::SHORTEST_NOTE_S;
 use crate::score::tempo::{Division, TempoChange, TempoMap};
-use crate::score::types::{KeySignature, Notation, Note, NoteName, PedalChange, ProgramChange, Score};
+use crate::score::types::{KeySignature, Notation, Note, NoteName, NoteOrigin, PedalChange, ProgramChange, Score};
 
 /// Ticks per quarter note: whole numbers for tuplets of 3, 5, 6, 7 and 9 and notes down to 1/128.
 const TICKS: u16 = 10_080;
@@ -21,7 +21,7 @@ pub(super) fn to_score(written: &WrittenScore, played: &Played) -> Result<Score>
     let tempo = TempoMap::new(Division::PerBeat(TICKS), &tempi(written, played))?;
     let loudness = Loudness::new(&written.dynamics);
     let repeated = repeated(written, played);
-    let mut notes: Vec<(Note, NoteName)> = Vec::with_capacity(played.notes.len());
+    let mut notes: Vec<(Note, (NoteName, NoteOrigin))> = Vec::with_capacity(played.notes.len());
     for one in &played.notes {
         let note = &written.notes[one.note as usize];
         let onset_tick = one.onset.to_ticks(TICKS);
@@ -48,11 +48,14 @@ pub(super) fn to_score(written: &WrittenScore, played: &Played) -> Result<Score>
                 onset_s,
                 offset_s: tempo.tick_to_seconds(offset_tick as f64),
             },
-            NoteName { id, spelling: sounds_as_written.then_some(note.written) },
+            (
+                NoteName { id, spelling: sounds_as_written.then_some(note.written) },
+                NoteOrigin { note: one.note, time: one.time, stroke: one.stroke },
+            ),
         ));
     }
     notes.sort_by_key(|(n, _)| (n.onset_tick, n.pitch, n.channel, n.track, n.offset_tick));
-    let (notes, names) = notes.into_iter().unzip();
+    let (notes, (names, origins)) = notes.into_iter().unzip();
     Ok(Score {
         title: written.title.clone(),
         notes,
@@ -65,6 +68,8 @@ pub(super) fn to_score(written: &WrittenScore, played: &Played) -> Result<Score>
             notes: names,
             parts: written.parts.iter().map(|part| part.name.clone()).collect(),
             notices: written.notices.iter().chain(&played.notices).cloned().collect(),
+            origins,
+            bars: played.bars.iter().map(|bar| bar.bar).collect(),
         },
     })
 }

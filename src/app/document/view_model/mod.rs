@@ -9,6 +9,7 @@ mod piece;
 mod roll;
 mod solution;
 mod spectrum;
+mod staff;
 
 pub use change::Change;
 pub use differences::{Difference, DifferenceKind};

@@ -7,7 +7,8 @@ use super::peaks::Peaks;
 use crate::align::{Performance, ReadPerformance};
 use crate::app::document::source::Sources;
 use crate::audio::AudioClip;
-use crate::score::{Score, ScoreBeat};
+use crate::engraving::Engraving;
+use crate::score::{Score, ScoreBeat, WrittenScore};
 
 /// What a [`Piece`] is made of.
 #[derive(Debug)]
@@ -24,6 +25,8 @@ pub struct PieceParts {
     pub sound: Arc<AudioClip>,
     /// The score.
     pub score: Score,
+    /// The score as it is written, unless it is MIDI.
+    pub written: Option<WrittenScore>,
 }
 
 /// A piece that is open.
@@ -55,12 +58,14 @@ pub struct Piece {
     pub onsets_s: Vec<f64>,
     /// Lowest and highest pitch.
     pub pitches: (u8, u8),
+    /// The score in staff notation.
+    pub engraving: Arc<Engraving>,
 }
 
 impl Piece {
     /// Measures what the panes need.
     pub fn new(parts: PieceParts) -> Self {
-        let PieceParts { sources, recording_name, score_name, read, sound, score } = parts;
+        let PieceParts { sources, recording_name, score_name, read, sound, score, written } = parts;
         let ReadPerformance { performance, sample_rate, damage } = read;
         let pitches = score.notes.iter().map(|note| note.pitch);
         Self {
@@ -71,6 +76,7 @@ impl Piece {
             },
             beats: score.beats(),
             onsets_s: score.onsets_s(),
+            engraving: Arc::new(Engraving::new(&score, written.as_ref())),
             pitches: (pitches.clone().min().unwrap_or(60), pitches.max().unwrap_or(60)),
             sources,
             recording_name,

@@ -5,12 +5,12 @@ use roxmltree::Node;
 use super::super::draft::BarDraft;
 use super::super::graces::Graces;
 use super::super::quarters::Quarters;
-use super::super::written::{Between, Grace, Mark, Place, WrittenNote};
+use super::super::written::{Between, Grace, Mark, Place, WrittenNote, WrittenRest};
 use super::super::xml::Element;
 use super::definitions::Staff;
 use super::ornaments::marks_of;
 use super::pitch::{BarAccidentals, pitch_of};
-use super::{DEEPEST, Reader, preferred};
+use super::{DEEPEST, Reader, look, preferred};
 
 /// Where a layer is read.
 struct Layer {
@@ -72,7 +72,8 @@ impl<'a, 'b> Reader<'a, 'b> {
                     at.graces.settle(&mut self.score.notes);
                     at.cursor.at += length;
                     if child.is("rest") {
-                        bar.reach(at.cursor.at)
+                        bar.reach(at.cursor.at);
+                        self.rest(child, at, length, false);
                     } else {
                         bar.space(at.cursor.at)
                     }
@@ -83,15 +84,28 @@ impl<'a, 'b> Reader<'a, 'b> {
                         .attr("num")
                         .and_then(|times| times.parse().ok())
                         .filter(|times| (1..1000).contains(times));
-                    at.cursor.at += self.bar_length().scaled(times.filter(|_| child.is("multiRest")).unwrap_or(1), 1);
+                    let length = self.bar_length();
+                    at.cursor.at += length.scaled(times.filter(|_| child.is("multiRest")).unwrap_or(1), 1);
+                    if child.is("mRest") {
+                        self.rest(child, at, length, true);
+                    }
                     bar.space(at.cursor.at);
                     self.left_out += usize::from(child.is("mRpt"));
                 }
                 "beatRpt" | "halfmRpt" | "mRpt2" => self.left_out += 1,
                 "tuplet" => {
                     at.ratios.push(ratio_of(child));
+                    let first = self.score.notes.len();
                     self.events(child, at, bar, grace);
                     at.ratios.pop();
+                    if child.attr("num.visible") != Some("false") {
+                        look::join_tuplet(&mut self.score.notes[first..]);
+                    }
+                }
+                "beam" => {
+                    let first = self.score.notes.len();
+                    self.events(child, at, bar, grace);
+                    look::join_beam(&mut self.score.notes[first..]);
                 }
                 "graceGrp" => self.events(child, at, bar, true),
                 "bTrem" => self.tremolo(child, at, bar, None),
@@ -106,7 +120,7 @@ impl<'a, 'b> Reader<'a, 'b> {
                         self.events(reading, at, bar, grace);
                     }
                 }
-                "beam" | "ligature" | "supplied" | "add" | "unclear" | "damage" | "corr" | "reg" | "orig" | "sic" => {
+                "ligature" | "supplied" | "add" | "unclear" | "damage" | "corr" | "reg" | "orig" | "sic" => {
                     self.events(child, at, bar, grace);
                 }
                 _ => {}
@@ -221,6 +235,21 @@ impl<'a, 'b> Reader<'a, 'b> {
             tied_to,
             grace,
             marks,
+            look: look::look(node, chord, &at.ratios),
+        });
+    }
+
+    /// A rest that ends at the cursor.
+    fn rest(&mut self, node: Node<'a, 'b>, at: &Layer, duration: Quarters, whole_bar: bool) {
+        let place = Place { at: at.cursor.at - duration, ..at.cursor };
+        self.score.rests.push(WrittenRest {
+            part: at.staff.part,
+            staff: at.staff.staff,
+            voice: at.voice,
+            place,
+            duration,
+            whole_bar,
+            value: look::value(node, None, &at.ratios),
         });
     }
 

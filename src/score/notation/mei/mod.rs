@@ -3,6 +3,7 @@
 mod control;
 mod definitions;
 mod layer;
+mod look;
 mod ornaments;
 mod pitch;
 

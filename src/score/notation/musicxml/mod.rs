@@ -3,6 +3,7 @@
 mod barline;
 mod direction;
 mod header;
+mod look;
 mod note;
 mod part;
 
@@ -93,6 +94,7 @@ fn by_bars<'a, 'b>(root: Node<'a, 'b>) -> Measures<'a, 'b> {
 /// Puts everything in the order of the page; what stands at one place keeps the order of the file.
 pub(super) fn sort(score: &mut WrittenScore) {
     score.notes.sort_by_key(|note| note.place);
+    score.rests.sort_by_key(|rest| rest.place);
     score.tempi.sort_by_key(|mark| mark.place);
     // Every part repeats the tempo marks of all.
     score.tempi.dedup_by(|later, earlier| {

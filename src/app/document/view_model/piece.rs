@@ -1,5 +1,6 @@
 //! A recording and its score, read, with what the panes need to draw them.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::attacks::attacks_s;
@@ -86,6 +87,16 @@ impl Piece {
     /// The same piece with a MIDI performance that is heard otherwise.
     pub fn sounding(&self, sound: Arc<AudioClip>) -> Self {
         Self { peaks: Peaks::new(&sound.samples), recording: sound, ..self.clone() }
+    }
+
+    /// The parts of the score that have notes: their tracks and names.
+    pub fn tracks(&self) -> Vec<(u16, String)> {
+        let with_notes: BTreeSet<u16> = self.score.notes.iter().map(|note| note.track).collect();
+        let name = |track: u16| {
+            let named = self.score.notation.parts.get(usize::from(track)).filter(|name| !name.is_empty());
+            named.cloned().unwrap_or_else(|| format!("Part {}", track + 1))
+        };
+        with_notes.into_iter().map(|track| (track, name(track))).collect()
     }
 
     /// Whether the performance is MIDI.

@@ -12,7 +12,7 @@ use super::state::{Afterwards, Dialog, Writing};
 use super::system_dialog::Question;
 use super::time_view::TimeView;
 use super::tuning::Plan;
-use crate::align::settings::{Anchor, FixedNote, Settings};
+use crate::align::settings::{Anchor, FixedNote, Path, Settings};
 use crate::devices::DeviceChoice;
 use crate::export::Format;
 
@@ -85,6 +85,8 @@ pub enum Command {
     Align,
     /// Change the settings; the alignment follows on [`Command::Align`].
     SetSettings(Settings),
+    /// Read the score's repeats another way, and align again.
+    ChoosePath(Path),
     /// Scroll or zoom.
     SetView(TimeView),
     /// Zoom around the playhead, or the middle.
@@ -199,6 +201,14 @@ pub enum Command {
     Mark(Option<(f64, f64)>),
     /// Repeat the marked stretch, or what is visible.
     ToggleLoop,
+    /// Repeat whole bars: those of the marked stretch, or the one at the playhead.
+    LoopBars,
+    /// Whether a bar is counted before the music begins.
+    ToggleCountIn,
+    /// Hear the score without a part, or with it again.
+    MuteTrack(u16),
+    /// Hear of the score only this part and others that are so, or no longer.
+    SoloTrack(u16),
     /// Change the speed.
     SetSpeed(f64),
     /// Change what is heard.

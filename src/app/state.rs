@@ -1,5 +1,6 @@
 //! Everything that the window shows. Panels read it; `update` alone changes it.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -235,6 +236,12 @@ pub struct Transport {
     pub speed: f64,
     /// What is heard how loud.
     pub mix: Mix,
+    /// Whether a bar is counted before the music begins.
+    pub count_in: bool,
+    /// Parts of the score that are not heard, by track.
+    pub muted: BTreeSet<u16>,
+    /// If there are any, only these are heard.
+    pub soloed: BTreeSet<u16>,
     /// Whether the score can be heard already.
     pub score_ready: bool,
     /// The kept alignment whose recording is heard; none: the open recording is.
@@ -246,7 +253,12 @@ pub struct Transport {
 impl Transport {
     /// At the start of another piece, as fast and as loud as before.
     pub fn of_new_piece(&self) -> Self {
-        Self { speed: self.speed, mix: self.mix, ..Self::default() }
+        Self { speed: self.speed, mix: self.mix, count_in: self.count_in, ..Self::default() }
+    }
+
+    /// Whether a part of the score is heard.
+    pub fn sounds(&self, track: u16) -> bool {
+        if self.soloed.is_empty() { !self.muted.contains(&track) } else { self.soloed.contains(&track) }
     }
 }
 
@@ -259,6 +271,9 @@ impl Default for Transport {
             looping: false,
             speed: 1.0,
             mix: Mix::default(),
+            count_in: false,
+            muted: BTreeSet::new(),
+            soloed: BTreeSet::new(),
             score_ready: false,
             heard: None,
             heard_last: None,

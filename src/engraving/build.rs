@@ -22,10 +22,14 @@ const LEAST_ROOM: f32 = 3.5;
 const MOST_ROOM: f32 = 8.5;
 
 impl Engraving {
-    /// Engraves a score as it is written; without a written score, as its notes suggest.
-    pub fn new(score: &Score, written: Option<&WrittenScore>) -> Self {
-        match written.filter(|_| !score.notation.origins.is_empty()) {
-            Some(written) => Builder::new(score, written, &score.notation.bars).build(&score.notation.origins),
+    /// Engraves a score as it is written; MIDI as its notes suggest.
+    pub fn new(score: &Score) -> Self {
+        match &score.notation.manuscript {
+            Some(manuscript) => {
+                let order: Vec<u32> = manuscript.bars.iter().map(|pass| pass.bar).collect();
+                let origins: Vec<NoteOrigin> = score.notation.notes.iter().map(|name| name.origin).collect();
+                Builder::new(score, &manuscript.written, &order).build(&origins)
+            }
             None => {
                 let (written, origins) = midi::notate(score);
                 let order: Vec<u32> = (0..written.bars.len() as u32).collect();

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use super::midi::{self, Content};
-use super::notation::{self, HEAD_BYTES, Reading, ScoreKind, WrittenScore, score_kind};
+use super::notation::{self, HEAD_BYTES, ScoreKind, WrittenScore, score_kind};
 use super::types::Score;
 use crate::base::error::{Error, Result};
 
@@ -17,32 +17,19 @@ impl Score {
 
     /// Reads a score from memory; `name` stands in the error messages.
     pub fn from_bytes(name: &Path, bytes: &[u8]) -> Result<Score> {
-        Ok(read_both(name, bytes)?.0)
-    }
-
-    /// Reads a score as it is played and as it is written; what MIDI writes is its playing.
-    #[cfg(feature = "gui")]
-    pub(crate) fn read_with_written(path: &Path) -> Result<(Score, Option<WrittenScore>)> {
-        read_both(path, &score_bytes(path)?)
-    }
-}
-
-fn read_both(name: &Path, bytes: &[u8]) -> Result<(Score, Option<WrittenScore>)> {
-    let (score, written) = match score_kind(bytes) {
-        Some(ScoreKind::Midi) => (midi::read(name, bytes, Content::Score)?, None),
-        _ => {
-            let written = notation::read_written(name, bytes)?;
-            (notation::played_score(name, &written, Reading::WithRepeats)?, Some(written))
+        let score = match score_kind(bytes) {
+            Some(ScoreKind::Midi) => midi::read(name, bytes, Content::Score)?,
+            _ => notation::read_played(name, bytes)?,
+        };
+        if score.notes.iter().all(|note| note.onset_tick == score.notes[0].onset_tick) {
+            return Err(Error::unsuitable(
+                name.display().to_string(),
+                "all notes begin at the same time, and an alignment needs at least two different onset times",
+                "choose a longer score",
+            ));
         }
-    };
-    if score.notes.iter().all(|note| note.onset_tick == score.notes[0].onset_tick) {
-        return Err(Error::unsuitable(
-            name.display().to_string(),
-            "all notes begin at the same time, and an alignment needs at least two different onset times",
-            "choose a longer score",
-        ));
+        Ok(score)
     }
-    Ok((score, written))
 }
 
 impl WrittenScore {

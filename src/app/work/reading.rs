@@ -52,9 +52,9 @@ const DEMO_SCORE: &str = "demo score.mid";
 
 pub(super) fn read(ctx: &JobContext, mut sources: Sources, soundfont: Option<&Path>) -> Result<Read> {
     ctx.report("reading the score", 0.0)?;
-    let (score, written) = match &sources.score {
-        Source::Demo => (Score::from_bytes(Path::new(DEMO_SCORE), demo::score_bytes())?, None),
-        Source::File(path) => Score::read_with_written(path)?,
+    let score = match &sources.score {
+        Source::Demo => Score::from_bytes(Path::new(DEMO_SCORE), demo::score_bytes())?,
+        Source::File(path) => Score::read(path)?,
     };
     let reference = sources.reference.as_ref().map(|source| read_reference(source, &score)).transpose();
     let (reference, bad_reference) = match reference {
@@ -67,7 +67,7 @@ pub(super) fn read(ctx: &JobContext, mut sources: Sources, soundfont: Option<&Pa
     let recording_name = sources.recording.name(DEMO_RECORDING);
     let Performed { read, sound, silent_soundfont } = perform(ctx, &sources.recording, soundfont)?;
     let score_name = sources.score.name(DEMO_SCORE);
-    let piece = Piece::new(PieceParts { sources, recording_name, score_name, read, sound, score, written });
+    let piece = Piece::new(PieceParts { sources, recording_name, score_name, read, sound, score });
     Ok(Read { piece, reference, bad_reference, silent_soundfont })
 }
 

@@ -1,8 +1,12 @@
 //! From the written score to the one that is aligned: ticks and seconds, bars, tempo, loudness.
 
+use super::form::Form;
+use super::liberties::liberties;
 use super::playing::{Played, PlayedBar};
 use super::quarters::Quarters;
 use super::written::{Bar, Dynamic, Place, WrittenNote, WrittenScore};
+use std::sync::Arc;
+
 use crate::base::error::Result;
 use crate::score::meter::{BarStart, MeterMap, TimeSignature};
 use crate::score::midi::SHORTEST_NOTE_S;
@@ -16,12 +20,17 @@ const USUAL_VELOCITY: u8 = 80;
 /// The channel of percussion instruments, from 0, which no part may have.
 const PERCUSSION_CHANNEL: u8 = 9;
 
+/// A place in the score as it is played, in its ticks.
+pub(super) fn to_ticks(at: Quarters) -> u64 {
+    at.to_ticks(TICKS)
+}
+
 /// Makes the score of a written one that was played out.
 pub(super) fn to_score(written: &WrittenScore, played: &Played) -> Result<Score> {
     let tempo = TempoMap::new(Division::PerBeat(TICKS), &tempi(written, played))?;
     let loudness = Loudness::new(&written.dynamics);
     let repeated = repeated(written, played);
-    let mut notes: Vec<(Note, (NoteName, NoteOrigin))> = Vec::with_capacity(played.notes.len());
+    let mut notes: Vec<(Note, NoteName)> = Vec::with_capacity(played.notes.len());
     for one in &played.notes {
         let note = &written.notes[one.note as usize];
         let onset_tick = one.onset.to_ticks(TICKS);
@@ -48,14 +57,15 @@ pub(super) fn to_score(written: &WrittenScore, played: &Played) -> Result<Score>
                 onset_s,
                 offset_s: tempo.tick_to_seconds(offset_tick as f64),
             },
-            (
-                NoteName { id, spelling: sounds_as_written.then_some(note.written) },
-                NoteOrigin { note: one.note, time: one.time, stroke: one.stroke },
-            ),
+            NoteName {
+                id,
+                spelling: sounds_as_written.then_some(note.written),
+                origin: NoteOrigin { note: one.note, time: one.time, stroke: one.stroke },
+            },
         ));
     }
     notes.sort_by_key(|(n, _)| (n.onset_tick, n.pitch, n.channel, n.track, n.offset_tick));
-    let (notes, (names, origins)) = notes.into_iter().unzip();
+    let (notes, names) = notes.into_iter().unzip();
     Ok(Score {
         title: written.title.clone(),
         notes,
@@ -68,8 +78,9 @@ pub(super) fn to_score(written: &WrittenScore, played: &Played) -> Result<Score>
             notes: names,
             parts: written.parts.iter().map(|part| part.name.clone()).collect(),
             notices: written.notices.iter().chain(&played.notices).cloned().collect(),
-            origins,
-            bars: played.bars.iter().map(|bar| bar.bar).collect(),
+            form: Form::of(written, played, to_ticks).map(Arc::new),
+            manuscript: None,
+            liberties: liberties(written, played, to_ticks),
         },
     })
 }

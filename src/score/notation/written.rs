@@ -63,6 +63,9 @@ pub struct Place {
 pub struct Bar {
     /// Its number as printed: usually digits, but "12a" or "X1" are seen.
     pub label: String,
+    /// Index of the measure of the file that it is, or a part of.
+    #[serde(skip)]
+    pub measure: u32,
     /// Where it begins when every bar is read once.
     #[serde(rename = "start_quarters")]
     pub start: Quarters,

@@ -7,6 +7,7 @@ mod doubts;
 mod peaks;
 mod piece;
 mod roll;
+pub mod route;
 mod solution;
 mod spectrum;
 mod staff;

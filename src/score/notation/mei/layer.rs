@@ -12,6 +12,11 @@ use super::ornaments::marks_of;
 use super::pitch::{BarAccidentals, pitch_of};
 use super::{DEEPEST, Reader, look, preferred};
 
+/// Most bars that one sign repeats.
+const MOST_REPEATED: u32 = 16;
+/// Between the name of a note and the number of the bar that a sign repeats it in.
+const COPY: &str = ".m";
+
 /// Where a layer is read.
 struct Layer {
     number: u32,
@@ -79,7 +84,15 @@ impl<'a, 'b> Reader<'a, 'b> {
                     }
                     self.end_span(child, at);
                 }
-                "mRest" | "mSpace" | "mRpt" | "multiRest" => {
+                "mRpt" => self.repeat_bars(child, 1, at, bar),
+                "mRpt2" => self.repeat_bars(child, 2, at, bar),
+                "multiRpt" => {
+                    let number = child.attr("num").and_then(|number| number.parse().ok()).unwrap_or(1);
+                    self.repeat_bars(child, number, at, bar);
+                }
+                "beatRpt" => self.repeat(Quarters::ratio(4, self.meter.beat_type.into()), at, bar),
+                "halfmRpt" => self.repeat(self.bar_length().scaled(1, 2), at, bar),
+                "mRest" | "mSpace" | "multiRest" => {
                     let times = child
                         .attr("num")
                         .and_then(|times| times.parse().ok())
@@ -90,9 +103,7 @@ impl<'a, 'b> Reader<'a, 'b> {
                         self.rest(child, at, length, true);
                     }
                     bar.space(at.cursor.at);
-                    self.left_out += usize::from(child.is("mRpt"));
                 }
-                "beatRpt" | "halfmRpt" | "mRpt2" => self.left_out += 1,
                 "tuplet" => {
                     at.ratios.push(ratio_of(child));
                     let first = self.score.notes.len();
@@ -127,6 +138,51 @@ impl<'a, 'b> Reader<'a, 'b> {
             }
         }
         at.depth -= 1;
+    }
+
+    /// The layer goes on with what it had in so many bars before this one, in as many bars from this one on.
+    fn repeat_bars(&mut self, node: Node<'a, 'b>, number: u32, at: &mut Layer, bar: &mut BarDraft) {
+        let here = at.cursor.bar;
+        let number = number.min(MOST_REPEATED);
+        if number == 0 || number > here {
+            // There is nothing before it to repeat.
+            self.left_out += 1;
+        } else {
+            let before = |note: &WrittenNote| (here - number..here).contains(&note.place.bar);
+            self.copy(at, before, |place| Place { bar: place.bar + number, ..place }, bar);
+        }
+        let length = self.length(node, at);
+        at.cursor.at += if length.is_positive() { length } else { self.bar_length() };
+        bar.space(at.cursor.at);
+    }
+
+    /// The layer goes on with what it had just before.
+    fn repeat(&mut self, length: Quarters, at: &mut Layer, bar: &mut BarDraft) {
+        let here = at.cursor;
+        if here.at < length {
+            self.left_out += 1;
+        } else {
+            let before = |note: &WrittenNote| note.place.bar == here.bar && here.at - length <= note.place.at;
+            self.copy(at, before, |place| Place { at: place.at + length, ..place }, bar);
+        }
+        at.cursor.at += length;
+        bar.space(at.cursor.at);
+    }
+
+    /// Writes notes of a layer once more elsewhere, under names of their own.
+    fn copy(&mut self, at: &Layer, of: impl Fn(&WrittenNote) -> bool, to: impl Fn(Place) -> Place, bar: &mut BarDraft) {
+        let own =
+            |note: &&WrittenNote| (note.part, note.staff, note.voice) == (at.staff.part, at.staff.staff, at.voice);
+        let mut copies: Vec<WrittenNote> =
+            self.score.notes.iter().filter(own).filter(|note| of(note)).cloned().collect();
+        for copy in &mut copies {
+            copy.place = to(copy.place);
+            copy.id += &format!("{COPY}{}", copy.place.bar + 1);
+            if copy.place.bar == at.cursor.bar {
+                bar.note(copy.place.at, copy.place.at + copy.duration);
+            }
+        }
+        self.score.notes.extend(copies);
     }
 
     /// What an element stands for: itself, or the one that it is a copy of.
@@ -221,7 +277,7 @@ impl<'a, 'b> Reader<'a, 'b> {
         if grace.is_some() {
             at.graces.push(self.score.notes.len(), is_chord);
         }
-        let id = node.attr("id").map_or_else(|| format!("n{}", self.score.notes.len() + 1), str::to_owned);
+        let id = self.numbers.name(node);
         self.score.notes.push(WrittenNote {
             id,
             part: at.staff.part,

@@ -13,7 +13,7 @@ use roxmltree::{Document, Node};
 
 use super::draft::{BarDraft, lay_out};
 use super::written::WrittenScore;
-use super::xml::Element;
+use super::xml::{Element, NoteNumbers};
 use crate::base::error::{Error, Result};
 use header::Head;
 use part::PartReader;
@@ -34,9 +34,10 @@ pub(super) fn read(name: &Path, document: &Document<'_>) -> Result<WrittenScore>
     let mut score =
         WrittenScore { title: head.title.take(), composer: head.composer.take(), ..WrittenScore::default() };
     let mut bars = vec![BarDraft::default(); most];
+    let numbers = NoteNumbers::of(document);
     let among_others = measures.len() > 1;
     for (id, measures) in measures {
-        read_part(&mut head, id, &measures, &mut bars, among_others, &mut score);
+        read_part(&mut head, &numbers, id, &measures, &mut bars, among_others, &mut score);
     }
     if score.parts.is_empty() {
         return Err(Error::malformed(name, "the MusicXML has no parts", "export the score again"));
@@ -48,6 +49,7 @@ pub(super) fn read(name: &Path, document: &Document<'_>) -> Result<WrittenScore>
 
 fn read_part(
     head: &mut Head,
+    numbers: &NoteNumbers,
     id: &str,
     measures: &[Option<Node<'_, '_>>],
     bars: &mut [BarDraft],
@@ -57,7 +59,7 @@ fn read_part(
     let number = u16::try_from(score.parts.len()).unwrap_or(u16::MAX);
     let part = head.part(id, score.parts.len());
     score.parts.push(part);
-    let mut reader = PartReader::new(number, head.concert_pitch, among_others, score);
+    let mut reader = PartReader::new(number, numbers, head.concert_pitch, among_others, score);
     for (index, measure) in measures.iter().enumerate() {
         if let Some(measure) = measure {
             reader.measure(*measure, index as u32, bars);

@@ -51,7 +51,7 @@ impl PartReader<'_> {
             self.graces.entry(voice).or_default().push(self.score.notes.len(), is_chord);
             Grace { slashed: grace.attr("slash") == Some("yes"), steps_before: 1 }
         });
-        let id = node.attr("id").map_or_else(|| format!("n{}", self.score.notes.len() + 1), str::to_owned);
+        let id = self.numbers.name(node);
         let (tied_from, tied_to) = ties(node);
         self.score.notes.push(WrittenNote {
             id,

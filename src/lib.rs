@@ -12,6 +12,8 @@ mod bench;
 mod cli;
 mod demo;
 mod devices;
+#[cfg(feature = "gui")]
+mod engraving;
 mod evaluation;
 mod export;
 mod features;
@@ -25,11 +27,11 @@ mod warping;
 
 pub use align::onsets::OnsetParams;
 pub use align::result::{
-    AlignedNote, Alignment, ExtraNote, FileId, Judged, MediaInfo, ModelId, Place, Provenance, SearchBand, TempoPoint,
-    Verdict,
+    AlignedNote, Alignment, ExtraNote, FileId, Judged, MediaInfo, ModelId, Place, PlayedSection, Provenance,
+    SearchBand, TempoPoint, Verdict,
 };
 pub use align::settings::{
-    Aligner, Anchor, Ends, FeatureKind, FixedNote, FrameMethod, Method, OnsetMethod, Settings, SlopeLimits,
+    Aligner, Anchor, Ends, FeatureKind, FixedNote, FrameMethod, Method, OnsetMethod, Path, Settings, SlopeLimits,
 };
 pub use align::{
     AlignedFiles, Listening, Named, Performance, PerformanceKind, ReadPerformance, StageTime, Stopwatch, align,
@@ -44,7 +46,8 @@ pub use evaluation::{BeatClock, GroundTruth, Metrics, TimeMap, evaluate, read_gr
 pub use export::{ExportInput, Exporter, Format, read_alignment};
 pub use networks::Device;
 pub use score::{
-    Notation, Note, NoteName, Score, ScoreBeat, SynthParams, Take, WrittenScore, synthesise, synthesise_mapped, written,
+    BarCount, BarPass, Form, FormPass, FormSection, Liberty, Manuscript, Notation, Note, NoteName, NoteOrigin, Score,
+    ScoreBeat, Source, SourceKind, SynthParams, Take, WrittenScore, synthesise, synthesise_mapped, written,
 };
 
 /// The examples of the README.

@@ -84,7 +84,8 @@ pub fn align_files(
 ) -> Result<AlignedFiles> {
     settings.validate()?;
     let mut watch = Stopwatch::default();
-    let parsed = watch.time("score", || Score::read(score)?.only_parts(&settings.parts))?;
+    let parsed =
+        watch.time("score", || Score::read(score)?.only_parts(&settings.parts)?.counting_bars(settings.bars))?;
     let read = watch.time("decoding", || read_performance(ctx, recording))?;
     let (recording_name, score_name) = (file_name(recording), file_name(score));
     let recording = Named { name: &recording_name, content: &read.performance };
@@ -173,7 +174,8 @@ struct Found<'a> {
 impl Work<'_> {
     fn by_onsets(&self, method: &OnsetMethod, params: &OnsetParams, watch: &mut Stopwatch) -> Result<Alignment> {
         let params = onset_method::params(self.settings, method, params);
-        let found = onset_method::find(self.ctx, self.listening, self.score.content, self.settings, &params, watch)?;
+        let (score, path) = (self.score.content, &method.path);
+        let found = onset_method::find(self.ctx, self.listening, score, self.settings, path, &params, watch)?;
         let placed = &found.placed;
         let read = found.read.as_ref();
         let as_played = read.map_or(self.score.content, |read| &read.reading.score);
@@ -199,11 +201,15 @@ impl Work<'_> {
         if let Some(read) = read {
             let as_played = &found.placed.warp;
             read.reading.mend_offsets(as_played, &mut alignment.notes);
-            alignment.warnings.extend(read.reading.notices(self.score.content, as_played, &read.repeats));
+            if !read.is_asked() {
+                alignment.warnings.extend(read.reading.notices(self.score.content, as_played, &read.repeats));
+            }
             self.judge_reading(&read.reading, &found.placed, &mut alignment);
         } else {
             self.judge(&found.placed.chords, &mut alignment);
         }
+        let reading = read.map(|read| &read.reading);
+        alignment.sections = structure::played_sections(score, reading, &found.placed.warp);
         played::set_known_ends(&placed.ends, &mut alignment.notes);
         alignment.provenance.ear = self.listening.ear().cloned();
         alignment.provenance.transcription = self.listening.transcription().cloned();
@@ -255,8 +261,8 @@ impl Work<'_> {
         let onsets::Placed { warp, chords, support, .. } = placed;
         let mut notes = notes::aligned_notes(score, warp, &placed.notes, chords, support, alignment.match_confidence);
         let standing = played::standing(score, chords);
-        // What the user fixed is read as written: here nothing is fixed.
-        let extra = Listened { score, warp, heard, fixed_notes: &[] }.judge(&standing, &mut notes);
+        let fixed_notes = &reading.constraints(self.settings).fixed_notes;
+        let extra = Listened { score, warp, heard, fixed_notes }.judge(&standing, &mut notes);
         alignment.extra_notes = reading.fold_played(&notes, extra, &mut alignment.notes);
     }
 
@@ -276,6 +282,7 @@ impl Work<'_> {
             places: places::places(score, &notes, &warp),
             notes,
             extra_notes: Vec::new(),
+            sections: Vec::new(),
             warp,
             settings: self.asked.clone(),
             provenance: Provenance {
@@ -307,6 +314,9 @@ fn check(recording: Named<'_, Performance>, score: &Score, settings: &Settings) 
     }
     if !score.has_only_parts(&settings.parts) {
         return Err(Error::invalid("parts", settings.parts.join(", "), "those of the score that is aligned"));
+    }
+    if let Method::Onsets(method) = &settings.method {
+        structure::asked(score, &method.path)?;
     }
     corrections::check(recording.content, score, settings)
 }

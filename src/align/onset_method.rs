@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::align::onsets::{OnsetParams, Placed, Rough, place};
-use crate::align::settings::{Anchor, OnsetMethod, Settings};
-use crate::align::start::Start;
-use crate::base::error::Result;
+use crate::align::settings::{Anchor, OnsetMethod, Path, Settings};
+use crate::align::start::{self, Start};
+use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
 use crate::score::Score;
 use crate::warping::Warp;
@@ -57,19 +57,55 @@ pub(super) fn find(
     listening: &Listening,
     score: &Score,
     settings: &Settings,
+    path: &Path,
     params: &OnsetParams,
     watch: &mut Stopwatch,
 ) -> Result<Found> {
-    let mut place = |score: &Score, start: &Start| {
+    let mut place = |score: &Score, start: &Start, settings: &Settings| {
         watch.time("placing onsets", || refine(ctx, listening, score, start, settings, params))
     };
-    let mut found = Found { placed: place(score, &listening.start)?, read: None };
-    // What the user fixed says where things are: then the score is read as written.
-    if !settings.anchors.is_empty() || !settings.fixed_notes.is_empty() {
+    let form = score.notation.form.as_deref();
+    if let Some((form, path)) = form.zip(structure::asked(score, path)?) {
+        let reading = structure::reading_along(score, form, &path);
+        if reading.score.notes.len() < 2 {
+            let allowed = "sections with at least two notes";
+            return Err(Error::invalid("--path", form.labels(&path).join(" "), allowed));
+        }
+        let start = start::find(&ctx.quiet(), &listening.spectrum, &reading.score)?;
+        let placed = place(&reading.score, &start, &reading.constraints(settings))?;
+        return Ok(Found { placed, read: Some(Proposal::asked(reading, start)) });
+    }
+    let mut found = Found { placed: place(score, &listening.start, settings)?, read: None };
+    let spectrum = &listening.spectrum;
+    let explained = structure::explains(spectrum, &found.placed.warp);
+    // What is missing at an end may be a repeat or a da capo, too; without one it is an excerpt.
+    let covered = form.is_none() || structure::covers(&listening.start, score);
+    if *path == Path::Written || (explained && covered) {
         return Ok(found);
     }
-    for proposal in structure::propose(ctx, &listening.spectrum, score, &listening.start, &found.placed.warp)? {
-        let other = place(&proposal.reading.score, &proposal.start)?;
+    let along = form.map(|form| structure::choose(ctx, spectrum, score, form)).transpose()?.flatten();
+    // What the user fixed was played.
+    let along = along.map(|along| (along.reading.constraints(settings), along));
+    let fits = |fixed: &Settings, along: &Proposal| {
+        let whole = !explained || structure::covers(&along.start, &along.reading.score);
+        whole && fixed.corrections() == settings.corrections()
+    };
+    if let Some((fixed, proposal)) = along.filter(|(fixed, along)| fits(fixed, along)) {
+        let placed = place(&proposal.reading.score, &proposal.start, &fixed)?;
+        let explained = structure::explains(spectrum, &placed.warp);
+        found = Found { placed, read: Some(proposal) };
+        if explained {
+            return Ok(found);
+        }
+    }
+    if explained || settings.corrections() > 0 {
+        return Ok(found);
+    }
+    for proposal in structure::propose(ctx, spectrum, score, &listening.start)? {
+        if found.read.as_ref().is_some_and(|read| !proposal.fits_better(read)) {
+            continue;
+        }
+        let other = place(&proposal.reading.score, &proposal.start, settings)?;
         if proposal.is_believed(&other, &found.placed) {
             found = Found { placed: other, read: Some(proposal) };
         }

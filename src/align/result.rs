@@ -211,6 +211,25 @@ impl SearchBand {
     }
 }
 
+/// A section of the score at one of the times that it was played.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PlayedSection {
+    /// Its letter: sections with the same letter are the same bars.
+    pub label: String,
+    /// Its first bar, as printed.
+    pub bar_from: String,
+    /// Its last bar, as printed.
+    pub bar_to: String,
+    /// Its beginning, in seconds of the recording.
+    pub performance_from_s: f64,
+    /// Its end, in seconds of the recording.
+    pub performance_to_s: f64,
+    /// Its beginning in seconds of the score, whose repeats are written out.
+    pub score_from_s: f64,
+    /// Its end in seconds of the score.
+    pub score_to_s: f64,
+}
+
 /// A passage that deserves a look: notes in it are likely wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Place {
@@ -236,6 +255,9 @@ pub struct Alignment {
     /// Notes that were heard and that the score does not have, by onset.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub extra_notes: Vec<ExtraNote>,
+    /// The sections of the score between its repeat signs and jumps, in the order that they were played; none if it is one section.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sections: Vec<PlayedSection>,
     /// Places to check, most doubtful first; none in results of earlier versions.
     #[serde(default)]
     pub places: Vec<Place>,

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::error::{Error, Result};
 use crate::features;
 pub use crate::features::FeatureKind;
+use crate::score::BarCount;
 
 /// All settings of an alignment.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -27,6 +28,9 @@ pub struct Settings {
     /// The parts of the score that are aligned, by name; none: all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<String>,
+    /// How the bars of a MIDI score are counted.
+    #[serde(default, skip_serializing_if = "BarCount::is_usual")]
+    pub bars: BarCount,
 }
 
 /// How the warp is found, with the settings of that method.
@@ -65,6 +69,42 @@ pub struct OnsetMethod {
     pub transcription: Option<PathBuf>,
     /// Slope limits; `None`: the tempo penalty alone.
     pub slope: Option<SlopeLimits>,
+    /// Which way through the score's repeats and jumps was played.
+    #[serde(default, skip_serializing_if = "Path::is_auto")]
+    pub path: Path,
+}
+
+/// The way through the repeats and jumps of a score.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Path {
+    /// What the recording suggests.
+    #[default]
+    Auto,
+    /// As the score prescribes, and nothing left out.
+    Written,
+    /// Repeats left out, da capo and dal segno followed.
+    NoRepeats,
+    /// These sections in this order, by their letters.
+    Sections(Vec<String>),
+}
+
+impl Path {
+    /// Whether the recording decides.
+    pub fn is_auto(&self) -> bool {
+        *self == Self::Auto
+    }
+}
+
+impl std::fmt::Display for Path {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Auto => f.write_str("auto"),
+            Self::Written => f.write_str("written"),
+            Self::NoRepeats => f.write_str("no-repeats"),
+            Self::Sections(labels) => f.write_str(&labels.join(",")),
+        }
+    }
 }
 
 /// The ear that comes with the program.
@@ -72,7 +112,7 @@ pub const SHIPPED_EAR: &str = "ear";
 
 impl Default for OnsetMethod {
     fn default() -> Self {
-        Self { ear: Some(SHIPPED_EAR.to_owned()), transcription: None, slope: None }
+        Self { ear: Some(SHIPPED_EAR.to_owned()), transcription: None, slope: None, path: Path::Auto }
     }
 }
 
@@ -180,7 +220,10 @@ impl Settings {
 
     /// Whether the other settings ask for the same but for what the user fixed by hand.
     pub fn differs_in_corrections_only(&self, other: &Self) -> bool {
-        self.method == other.method && self.band_s == other.band_s && self.parts == other.parts
+        self.method == other.method
+            && self.band_s == other.band_s
+            && self.parts == other.parts
+            && self.bars == other.bars
     }
 
     /// How many moments and notes the user fixed by hand.
@@ -200,9 +243,10 @@ impl Settings {
 
     /// These settings for another recording or score: without what belongs to this one alone.
     pub fn for_other_files(&self) -> Self {
-        let mut settings = Self { anchors: Vec::new(), fixed_notes: Vec::new(), parts: Vec::new(), ..self.clone() };
+        let mut settings = Self { method: self.method.clone(), band_s: self.band_s, ..Self::default() };
         if let Method::Onsets(onsets) = &mut settings.method {
             onsets.transcription = None;
+            onsets.path = Path::Auto;
         }
         settings
     }
@@ -275,6 +319,7 @@ mod tests {
                 anchors: vec![Anchor { score_s: 1.0, performance_s: 2.5 }],
                 fixed_notes: vec![FixedNote { note: 7, performance_s: 3.25 }],
                 parts: vec!["Violin I".to_owned()],
+                bars: BarCount { first_bar: Some(5), pickup_quarters: Some(0.5) },
             };
             let text = serde_json::to_string(&settings).unwrap();
             assert_eq!(serde_json::from_str::<Settings>(&text).unwrap(), settings, "{text}");

@@ -7,11 +7,12 @@ use super::pane_scale::PaneScale;
 use super::picture::PictureOptions;
 use super::playback::{Mix, OutputDevice};
 use super::preferences::{NoteColours, Recent, SideTab, ThemeChoice};
+use super::staff_look::StaffLook;
 use super::state::{Afterwards, Dialog, Writing};
 use super::system_dialog::Question;
 use super::time_view::TimeView;
 use super::tuning::Plan;
-use crate::align::settings::{Anchor, FixedNote, Settings};
+use crate::align::settings::{Anchor, FixedNote, Path, Settings};
 use crate::devices::DeviceChoice;
 use crate::export::Format;
 
@@ -84,6 +85,8 @@ pub enum Command {
     Align,
     /// Change the settings; the alignment follows on [`Command::Align`].
     SetSettings(Settings),
+    /// Read the score's repeats another way, and align again.
+    ChoosePath(Path),
     /// Scroll or zoom.
     SetView(TimeView),
     /// Zoom around the playhead, or the middle.
@@ -98,6 +101,10 @@ pub enum Command {
     ScaleNotes(f32),
     /// Change how high the waveform and the notes are drawn.
     SetScale(PaneScale),
+    /// Change how large the staves are and how far they are scrolled.
+    SetStaffLook(StaffLook),
+    /// Show the staves wrapped for reading, or along the recording.
+    ToggleReading,
     /// Show the curve of the warp, or its difference from the reference.
     ToggleWarpDifference,
     /// Show a stretch of the recording and go there.
@@ -123,6 +130,8 @@ pub enum Command {
     SelectNote(usize),
     /// To the next higher (1) or lower (-1) note of the selected onset.
     StepNote(i8),
+    /// To the next (1) or previous (-1) note of the selected note's voice.
+    StepInVoice(i8),
     /// An onset is being dragged.
     Drag(Anchor),
     /// A single note is being dragged.
@@ -192,6 +201,14 @@ pub enum Command {
     Mark(Option<(f64, f64)>),
     /// Repeat the marked stretch, or what is visible.
     ToggleLoop,
+    /// Repeat whole bars: those of the marked stretch, or the one at the playhead.
+    LoopBars,
+    /// Whether a bar is counted before the music begins.
+    ToggleCountIn,
+    /// Hear the score without a part, or with it again.
+    MuteTrack(u16),
+    /// Hear of the score only this part and others that are so, or no longer.
+    SoloTrack(u16),
     /// Change the speed.
     SetSpeed(f64),
     /// Change what is heard.

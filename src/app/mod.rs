@@ -11,6 +11,7 @@ pub mod picture;
 mod placement;
 pub mod playback;
 mod preferences;
+mod staff_look;
 mod state;
 mod system_dialog;
 mod time_view;

@@ -90,6 +90,8 @@ pub struct Preferences {
     pub least_difference: f32,
     /// Whether the warp is shown as its difference from the reference.
     pub warp_difference: bool,
+    /// Whether the staves are wrapped for reading.
+    pub reading: bool,
     /// What alignments and trainings are computed on.
     pub computing: DeviceChoice,
     /// Where sound goes; none is the system's choice.
@@ -116,6 +118,7 @@ impl Default for Preferences {
             note_colours: NoteColours::Reference,
             least_difference: LEAST_DIFFERENCE,
             warp_difference: false,
+            reading: false,
             computing: DeviceChoice::Auto,
             output_device: None,
             soundfont: None,

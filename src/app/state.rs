@@ -1,5 +1,6 @@
 //! Everything that the window shows. Panels read it; `update` alone changes it.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,6 +14,7 @@ use super::pane_scale::PaneScale;
 use super::picture::PictureOptions;
 use super::playback::{Mix, OutputDevice};
 use super::preferences::{NoteColours, Preferences};
+use super::staff_look::StaffLook;
 use super::system_dialog::Question;
 use super::time_view::TimeView;
 use super::tuning::{Plan, Tuning};
@@ -234,6 +236,12 @@ pub struct Transport {
     pub speed: f64,
     /// What is heard how loud.
     pub mix: Mix,
+    /// Whether a bar is counted before the music begins.
+    pub count_in: bool,
+    /// Parts of the score that are not heard, by track.
+    pub muted: BTreeSet<u16>,
+    /// If there are any, only these are heard.
+    pub soloed: BTreeSet<u16>,
     /// Whether the score can be heard already.
     pub score_ready: bool,
     /// The kept alignment whose recording is heard; none: the open recording is.
@@ -245,7 +253,12 @@ pub struct Transport {
 impl Transport {
     /// At the start of another piece, as fast and as loud as before.
     pub fn of_new_piece(&self) -> Self {
-        Self { speed: self.speed, mix: self.mix, ..Self::default() }
+        Self { speed: self.speed, mix: self.mix, count_in: self.count_in, ..Self::default() }
+    }
+
+    /// Whether a part of the score is heard.
+    pub fn sounds(&self, track: u16) -> bool {
+        if self.soloed.is_empty() { !self.muted.contains(&track) } else { self.soloed.contains(&track) }
     }
 }
 
@@ -258,6 +271,9 @@ impl Default for Transport {
             looping: false,
             speed: 1.0,
             mix: Mix::default(),
+            count_in: false,
+            muted: BTreeSet::new(),
+            soloed: BTreeSet::new(),
             score_ready: false,
             heard: None,
             heard_last: None,
@@ -282,6 +298,8 @@ pub struct AppState {
     pub transport: Transport,
     /// How high the waveform and the notes are drawn.
     pub scale: PaneScale,
+    /// How large the staves are, and how far they are scrolled.
+    pub staff: StaffLook,
     /// What there is to tell.
     pub notices: Vec<Notice>,
     /// The dialog that is open.
@@ -319,6 +337,7 @@ impl AppState {
             waiting: Waiting::default(),
             transport: Transport::default(),
             scale: PaneScale::default(),
+            staff: StaffLook::default(),
             notices: Vec::new(),
             dialog: None,
             tried: None,

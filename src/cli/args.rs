@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use super::settings_args::SettingsArgs;
+use super::settings_args::{BarArgs, SettingsArgs};
 use super::training_args::{ExperimentArgs, FineTuneArgs, ModelArgs, TrainArgs};
 use crate::align::settings::FeatureKind;
 use crate::base::error::{Error, Result};
@@ -148,6 +148,9 @@ pub struct ScoreArgs {
     /// Take every bar once, in the order of the page, instead of writing repeats out.
     #[arg(long)]
     pub as_written: bool,
+    /// How the bars of a MIDI score are counted.
+    #[command(flatten)]
+    pub bars: BarArgs,
 }
 
 /// `agogic synth`.

@@ -7,13 +7,18 @@ use crate::base::error::{Error, Result};
 use crate::score::written::{
     Bar, Clef, Dynamic, Grace, Key, Mark, Part, PedalMark, TempoMark, WrittenPitch, WrittenScore,
 };
-use crate::score::{Played, Reading, play_out};
+use crate::score::{Form, FormSection, Manuscript, Played, Reading, Score, play_out};
 
 pub(super) fn run(args: &ScoreArgs) -> Result<()> {
-    let written = WrittenScore::read(&args.score)?;
+    let count = args.bars.count();
+    let written = match count.is_usual() {
+        true => WrittenScore::read(&args.score)?,
+        false => Manuscript::of(&Score::read(&args.score)?.counting_bars(count)?)?.written.clone(),
+    };
     let reading = if args.as_written { Reading::AsWritten } else { Reading::WithRepeats };
     let played = play_out(&args.score, &written, reading)?;
-    let text = if args.json { json(&written, &played)? } else { text(&written, &played) };
+    let form = Form::of(&written, &played, |at| at.to_ticks(1));
+    let text = if args.json { json(&written, &played, form.as_ref())? } else { text(&written, &played, form.as_ref()) };
     super::print(text.as_bytes())
 }
 
@@ -26,6 +31,12 @@ struct Document<'a> {
     bars: &'a [Bar],
     /// Indices of the bars in playing order.
     order: Vec<u32>,
+    /// What stands between repeat signs and jumps, if there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sections: Option<&'a [FormSection]>,
+    /// The letters of the sections in playing order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<Vec<String>>,
     keys: &'a [Key],
     clefs: &'a [Clef],
     tempi: &'a [TempoMark],
@@ -64,7 +75,7 @@ fn is_first(number: &u16) -> bool {
     *number <= 1
 }
 
-fn json(written: &WrittenScore, played: &Played) -> Result<String> {
+fn json(written: &WrittenScore, played: &Played, form: Option<&Form>) -> Result<String> {
     let notes = played.notes.iter().map(|one| {
         let note = &written.notes[one.note as usize];
         DocumentNote {
@@ -90,6 +101,8 @@ fn json(written: &WrittenScore, played: &Played) -> Result<String> {
         parts: &written.parts,
         bars: &written.bars,
         order: played.bars.iter().map(|bar| bar.bar).collect(),
+        sections: form.map(|form| form.sections.as_slice()),
+        path: form.map(|form| form.labels(&form.as_written())),
         keys: &written.keys,
         clefs: &written.clefs,
         tempi: &written.tempi,
@@ -102,7 +115,7 @@ fn json(written: &WrittenScore, played: &Played) -> Result<String> {
     Ok(text.map_err(|e| Error::unsuitable("the score", e.to_string(), "look at it without --json"))? + "\n")
 }
 
-fn text(written: &WrittenScore, played: &Played) -> String {
+fn text(written: &WrittenScore, played: &Played, form: Option<&Form>) -> String {
     let mut lines = Vec::new();
     lines.extend(written.title.as_ref().map(|title| format!("title: {title}")));
     lines.extend(written.composer.as_ref().map(|composer| format!("composer: {composer}")));
@@ -142,6 +155,11 @@ fn text(written: &WrittenScore, played: &Played) -> String {
         )
     });
     list(&mut lines, "tempi", tempi);
+    if let Some(form) = form {
+        let section = |section: &FormSection| format!("{} ({}-{})", section.label, section.first_bar, section.last_bar);
+        list(&mut lines, "sections", form.sections.iter().map(section));
+        lines.push(format!("path: {}", form.labels(&form.as_written()).join(" ")));
+    }
     list(&mut lines, "played", runs(played).into_iter().map(|(from, to)| format!("{}-{}", at(from), at(to))));
     lines.extend(written.notices.iter().chain(&played.notices).map(|notice| format!("notice: {notice}")));
     lines.join("\n") + "\n"

@@ -7,11 +7,12 @@ use clap::{Args, ValueEnum};
 use super::args::FeaturesArg;
 use super::like;
 use crate::align::settings::{
-    Aligner, Anchor, DEFAULT_HOP, Ends, FeatureKind, FixedNote, FrameMethod, Method, OnsetMethod, SHIPPED_EAR,
-    Settings, SlopeLimits,
+    Aligner, Anchor, DEFAULT_HOP, Ends, FeatureKind, FixedNote, FrameMethod, Method, OnsetMethod, Path as PathChoice,
+    SHIPPED_EAR, Settings, SlopeLimits,
 };
 use crate::base::error::{Error, Result};
 use crate::networks::{Device, open_extractor};
+use crate::score::BarCount;
 
 const ONSETS: &str = "Options of --method onsets";
 const FRAMES: &str = "Options of --method frames";
@@ -50,6 +51,9 @@ pub struct SettingsArgs {
     /// Align only the parts of the score that are called so, or whose name has this in it; may be given several times. `agogic score` shows them.
     #[arg(long, value_name = "NAME", help_heading = ANY)]
     pub part: Vec<String>,
+    /// How the bars of a MIDI score are counted.
+    #[command(flatten)]
+    pub bars: BarArgs,
     /// Take all settings from an earlier result (JSON) or session, to make it again.
     #[arg(long, value_name = "RESULT.json", help_heading = ANY)]
     pub like: Option<PathBuf>,
@@ -59,6 +63,10 @@ pub struct SettingsArgs {
     /// Notes of the recording that another program heard, or a person: a MIDI file whose notes are added to what the ear hears.
     #[arg(long, value_name = "FILE.mid", help_heading = ONSETS)]
     pub transcription: Option<PathBuf>,
+    /// Which way through the repeats of the score was played: auto (the recording decides), written, no-repeats (but with da capo and dal segno), or
+    /// the letters of the sections in the order that they were played, such as A,B,B,C; `agogic score` shows them (default: auto).
+    #[arg(long, value_parser = parse_path, value_name = "auto|written|no-repeats|A,B,…", help_heading = ONSETS)]
+    pub path: Option<PathChoice>,
     /// Which features are compared (default: those of the extractor, else cqt).
     #[arg(long, value_enum, help_heading = FRAMES)]
     pub features: Option<FeaturesArg>,
@@ -80,6 +88,24 @@ pub struct SettingsArgs {
     /// SoundFont (.sf2) that the score is synthesised with (default: the built-in piano).
     #[arg(long, value_name = "FILE", help_heading = FRAMES)]
     pub soundfont: Option<PathBuf>,
+}
+
+/// How the bars of a MIDI score are counted.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub struct BarArgs {
+    /// Number of a MIDI score's first bar (default: 1, or 0 for a pickup).
+    #[arg(long, value_name = "N", help_heading = ANY)]
+    pub first_bar: Option<u32>,
+    /// The first bar of a MIDI score is a pickup of so many quarter notes.
+    #[arg(long, value_name = "QUARTERS", allow_negative_numbers = true, help_heading = ANY)]
+    pub pickup: Option<f64>,
+}
+
+impl BarArgs {
+    /// As it was typed.
+    pub fn count(self) -> BarCount {
+        BarCount { first_bar: self.first_bar, pickup_quarters: self.pickup }
+    }
 }
 
 /// Names of the methods.
@@ -122,7 +148,8 @@ impl SettingsArgs {
         };
         let (anchors, fixed_notes) = (self.anchor.clone(), self.fix_note.clone());
         let parts = self.part.clone();
-        let settings = Settings { method, band_s: self.band, anchors, fixed_notes, parts };
+        let bars = self.bars.count();
+        let settings = Settings { method, band_s: self.band, anchors, fixed_notes, parts, bars };
         settings.validate()?;
         Ok(settings)
     }
@@ -136,11 +163,12 @@ impl SettingsArgs {
             Some(typed) => model(typed),
         };
         let transcription = self.transcription.as_deref().map(absolute);
-        Ok(OnsetMethod { ear, transcription, slope: self.slope })
+        let path = self.path.clone().unwrap_or_default();
+        Ok(OnsetMethod { ear, transcription, slope: self.slope, path })
     }
 
     fn frame_method(&self) -> Result<FrameMethod> {
-        if let Some((option, _)) = self.onset_options().into_iter().find(|(_, given)| *given) {
+        if let Some((option, _)) = self.onset_options().find(|(_, given)| *given) {
             return Err(Error::misplaced(option, "--method onsets", "--method frames"));
         }
         let aligner = match self.aligner.unwrap_or(AlignerArg::Gdtw) {
@@ -179,13 +207,17 @@ impl SettingsArgs {
     }
 
     /// What is said about how to listen.
-    fn onset_options(&self) -> [(&'static str, bool); 2] {
+    fn listening_options(&self) -> [(&'static str, bool); 2] {
         [("--ear", self.ear.is_some()), ("--transcription", self.transcription.is_some())]
+    }
+
+    fn onset_options(&self) -> impl Iterator<Item = (&'static str, bool)> {
+        self.listening_options().into_iter().chain([("--path", self.path.is_some())])
     }
 
     /// Refuses what was said about how to listen, for performances that are not listened to: their notes are known.
     pub fn refuse_listening(&self) -> Result<()> {
-        match self.onset_options().into_iter().find(|(_, given)| *given) {
+        match self.listening_options().into_iter().find(|(_, given)| *given) {
             Some((option, _)) => Err(Error::misplaced(option, "a recording", "a MIDI performance")),
             None => Ok(()),
         }
@@ -212,6 +244,8 @@ impl SettingsArgs {
             ("--anchor", !self.anchor.is_empty()),
             ("--fix-note", !self.fix_note.is_empty()),
             ("--part", !self.part.is_empty()),
+            ("--first-bar", self.bars.first_bar.is_some()),
+            ("--pickup", self.bars.pickup.is_some()),
         ];
         let mut others = others.into_iter().chain(self.onset_options()).chain(self.frame_options());
         match others.find(|(_, given)| *given) {
@@ -238,6 +272,19 @@ fn parse_slope(text: &str) -> std::result::Result<SlopeLimits, String> {
     let parsed = text.split_once(':').and_then(|(min, max)| Some((min.parse().ok()?, max.parse().ok()?)));
     let (min, max) = parsed.ok_or("expected MIN:MAX, such as 0.5:2")?;
     Ok(SlopeLimits { min, max })
+}
+
+fn parse_path(text: &str) -> std::result::Result<PathChoice, String> {
+    let labels = || text.split([',', ' ']).map(str::trim).filter(|label| !label.is_empty()).map(str::to_uppercase);
+    match text {
+        "auto" => Ok(PathChoice::Auto),
+        "written" => Ok(PathChoice::Written),
+        "no-repeats" => Ok(PathChoice::NoRepeats),
+        _ if labels().next().is_some() && labels().all(|label| label.chars().all(|c| c.is_ascii_uppercase())) => {
+            Ok(PathChoice::Sections(labels().collect()))
+        }
+        _ => Err("expected auto, written, no-repeats or letters of sections, such as A,B,B,C".to_owned()),
+    }
 }
 
 fn parse_anchor(text: &str) -> std::result::Result<Anchor, String> {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use crate::align::result::MediaInfo;
+use crate::align::result::{MediaInfo, PlayedSection};
 use crate::align::{AlignedFiles, StageTime};
 use crate::base::percent::percent;
 use crate::evaluation::Metrics;
@@ -23,6 +23,9 @@ pub struct Summary<'a> {
     /// Performance seconds per score second.
     tempo_ratio: f64,
     confidence: f64,
+    /// What was played of a score with repeats, in order.
+    #[serde(skip_serializing_if = "<[PlayedSection]>::is_empty")]
+    sections: &'a [PlayedSection],
     warnings: &'a [String],
     metrics: Option<&'a Metrics>,
     stages: &'a [StageTime],
@@ -43,6 +46,7 @@ impl<'a> Summary<'a> {
             extra_notes: alignment.is_judged().then_some(alignment.extra_notes.len()),
             tempo_ratio: alignment.warp.mean_slope(),
             confidence: alignment.confidence,
+            sections: &alignment.sections,
             warnings: &alignment.warnings,
             metrics,
             stages: &outcome.times,
@@ -68,6 +72,9 @@ impl<'a> Summary<'a> {
             let _ =
                 write!(text, "\n{missing} notes of the score are not heard, {extra} are heard that it does not have");
         }
+        if !self.sections.is_empty() {
+            let _ = write!(text, "\nplayed: {}", sections_text(self.sections));
+        }
         for warning in self.warnings {
             let _ = write!(text, "\nwarning: {warning}");
         }
@@ -76,6 +83,21 @@ impl<'a> Summary<'a> {
         }
         text
     }
+}
+
+/// The sections as played, each letter with its bars where it comes first: "A (bars 1-8) A B (bars 9-16)".
+fn sections_text(sections: &[PlayedSection]) -> String {
+    let mut seen: Vec<&str> = Vec::new();
+    let mut words = Vec::new();
+    for section in sections {
+        if seen.contains(&section.label.as_str()) {
+            words.push(section.label.clone());
+        } else {
+            seen.push(&section.label);
+            words.push(format!("{} (bars {}-{})", section.label, section.bar_from, section.bar_to));
+        }
+    }
+    words.join(" ")
 }
 
 /// The metrics in two lines.

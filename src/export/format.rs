@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use super::{Exporter, agogic_csv, asap, audacity, jams, json, match_file, midi, mir_eval, piano_precision, picture};
+use super::{Exporter, agogic_csv, asap, audacity, jams, json, match_file, mei, midi, mir_eval, musicxml, parangonada};
+use super::{piano_precision, picture};
 use super::{sonic_visualiser, svl, textgrid, thickstun};
 use crate::base::error::{Error, Result};
 
@@ -49,6 +50,12 @@ pub enum Format {
     TextGrid,
     /// Onset times for mir_eval.
     MirEval,
+    /// MusicXML with the tempo of the performance.
+    MusicXml,
+    /// MEI with the times of the recording.
+    Mei,
+    /// The tables of Parangonada.
+    Parangonada,
     /// Picture, bitmap.
     Png,
     /// Picture, vector.
@@ -77,7 +84,7 @@ macro_rules! entry {
 }
 
 /// In the order of the help text and of the enum.
-static ENTRIES: [Entry; 22] = [
+static ENTRIES: [Entry; 25] = [
     entry!(Csv, "csv", ["csv"], "score and performance time of every change point", agogic_csv::ChangePoints),
     entry!(NotesCsv, "notes-csv", [], "one row per note", agogic_csv::Notes),
     entry!(Json, "json", ["json"], "everything: warp, notes, tempo, settings, provenance", json::Json),
@@ -98,6 +105,21 @@ static ENTRIES: [Entry; 22] = [
     entry!(Jams, "jams", ["jams"], "JAMS 0.3.5", jams::Jams),
     entry!(TextGrid, "textgrid", ["textgrid"], "Praat TextGrid: bars and onsets", textgrid::TextGrid),
     entry!(MirEval, "mir-eval", [], "onset times for mir_eval", mir_eval::MirEval),
+    entry!(
+        MusicXml,
+        "musicxml",
+        ["musicxml"],
+        "the score with the tempo of the performance at every beat; notes-csv has the times of its notes",
+        musicxml::MusicXml
+    ),
+    entry!(Mei, "mei", ["mei"], "the score with the time of every note in the recording (when, tstamp.real)", mei::Mei),
+    entry!(
+        Parangonada,
+        "parangonada",
+        ["zip"],
+        "zip of the five tables of Parangonada, which partitura reads too",
+        parangonada::Parangonada
+    ),
     entry!(Png, "png", ["png"], "picture of warp, tempo and aligned piano roll", picture::Png),
     entry!(Svg, "svg", ["svg"], "the same as a vector picture", picture::Svg),
 ];

@@ -6,7 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::events::{ChangePoint, change_points};
 use super::{ExportInput, Exporter};
-use crate::align::result::{AlignedNote, Alignment, ExtraNote, Judged, Place, Provenance, TempoPoint, Verdict};
+use crate::align::result::{
+    AlignedNote, Alignment, ExtraNote, Judged, Place, PlayedSection, Provenance, TempoPoint, Verdict,
+};
 use crate::align::settings::Settings;
 use crate::base::error::{Error, Result};
 use crate::evaluation::{GroundTruth, Metrics};
@@ -33,6 +35,9 @@ struct Document {
     warp: Knots,
     change_points: Vec<ChangePoint>,
     tempo: Vec<TempoPoint>,
+    /// What was played of a score with repeats, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    sections: Vec<PlayedSection>,
     #[serde(default)]
     places: Vec<Place>,
     notes: Vec<DocumentNote>,
@@ -145,6 +150,7 @@ impl Exporter for Json {
             },
             change_points: change_points(input),
             tempo: alignment.tempo.clone(),
+            sections: alignment.sections.clone(),
             places: alignment.places.clone(),
             notes: notes.collect(),
             extra_notes: alignment.is_judged().then(|| alignment.extra_notes.clone()),
@@ -179,6 +185,7 @@ pub fn read_alignment(path: &Path, content: &[u8]) -> Result<Alignment> {
         notes: document.notes.iter().map(note).collect(),
         extra_notes: document.extra_notes.unwrap_or_default(),
         tempo: document.tempo,
+        sections: document.sections,
         places: document.places,
         confidence: document.confidence,
         match_confidence: document.match_confidence,

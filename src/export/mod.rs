@@ -8,11 +8,17 @@ mod format;
 mod jams;
 mod json;
 mod match_file;
+mod mei;
+mod mei_writing;
 mod midi;
 mod midi_clock;
 mod mir_eval;
+mod musicxml;
+#[cfg(test)]
+mod notation_tests;
 #[cfg(test)]
 mod odd_scores_tests;
+mod parangonada;
 mod piano_precision;
 pub mod picture;
 mod provenance;
@@ -24,6 +30,7 @@ mod test_piece;
 mod text;
 mod textgrid;
 mod thickstun;
+mod xml_edit;
 
 pub use format::Format;
 pub use json::read_alignment;

@@ -111,6 +111,7 @@ pub fn alignment_of(score: &Score, score_s: Vec<f64>, performance_s: Vec<f64>) -
     Alignment {
         notes,
         extra_notes: Vec::new(),
+        sections: Vec::new(),
         tempo,
         warp,
         places: vec![Place {

@@ -107,6 +107,26 @@ impl MeterMap {
         map
     }
 
+    /// The same bars counted otherwise: the first has this number, and is a pickup of so many quarter notes. None if that is no shorter than
+    /// a bar.
+    pub fn counted(&self, first_bar: Option<u32>, pickup_quarters: Option<f64>) -> Option<Self> {
+        let mut signatures: Vec<TimeSignature> = self.signatures().collect();
+        if let Some(quarters) = pickup_quarters {
+            let ticks = (quarters * self.ticks_per_quarter).round();
+            let next = signatures.get(1).map_or(f64::INFINITY, |next| next.tick as f64);
+            if !(ticks >= 1.0 && ticks < self.bar_ticks(signatures[0]).min(next)) {
+                return None;
+            }
+            signatures.insert(1, TimeSignature { tick: ticks as u64, ..signatures[0] });
+        }
+        let mut map = Self::new(self.ticks_per_quarter, &signatures);
+        let first = first_bar.unwrap_or(u32::from(pickup_quarters.is_none()));
+        for span in &mut map.spans {
+            span.first_bar = (span.first_bar - 1).saturating_add(first);
+        }
+        Some(map)
+    }
+
     /// The time signature in force at a tick.
     pub fn signature(&self, tick: u64) -> TimeSignature {
         self.span(tick as f64).signature

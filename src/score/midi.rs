@@ -33,6 +33,8 @@ const MOST_EVENTS: usize = 1_000_000;
 
 /// Fastest tempo that is taken seriously, in microseconds per quarter note (3,000 beats per minute).
 const FASTEST_MICROS_PER_BEAT: u32 = 20_000;
+/// Most bars of a score: an opera has about five thousand.
+pub(super) const MOST_BARS: u32 = 200_000;
 
 const EXPORT_AGAIN: &str = "export it again from the notation program";
 
@@ -132,9 +134,9 @@ fn build(name: &Path, division: Division, mut tracks: TrackContent, content: Con
         pedal: tracks.pedal,
         programs: tracks.programs,
         notation: Notation {
-            notes: Vec::new(),
             parts: tracks.parts,
             notices: percussion_notice(tracks.percussion_notes).into_iter().collect(),
+            ..Notation::default()
         },
     };
     check(name, &score, content)?;
@@ -154,7 +156,22 @@ pub(super) fn check(name: &Path, score: &Score, content: Content) -> Result<()> 
         return Err(Error::unsuitable(name.display().to_string(), cause, remedy));
     }
     check_tempo(name, score)?;
-    check_length(name, score, content)
+    check_length(name, score, content)?;
+    match content {
+        Content::Score => check_bars(name, score),
+        _ => Ok(()),
+    }
+}
+
+/// Bars shorter than any note would be listed without end.
+fn check_bars(name: &Path, score: &Score) -> Result<()> {
+    let end = score.notes.iter().map(|note| note.offset_tick).max().unwrap_or(0);
+    let bars = score.meter.bars_until(end);
+    if bars <= MOST_BARS {
+        return Ok(());
+    }
+    let cause = format!("its time signatures make {bars} bars, more than the {MOST_BARS} accepted");
+    Err(Error::limit(name, cause, "correct the time signature"))
 }
 
 fn tempo_beats_per_tick(tempo: &TempoMap) -> f64 {

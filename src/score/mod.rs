@@ -1,5 +1,6 @@
 //! Scores: MIDI, MusicXML, MEI and Humdrum **kern, tempo maps, bars, synthesis.
 
+mod bar_count;
 mod chunks;
 mod in_tune;
 mod meter;
@@ -17,19 +18,22 @@ mod test_score;
 mod track;
 mod types;
 
+pub use bar_count::BarCount;
 pub(crate) use in_tune::play_in_tune;
 pub use meter::{BarPosition, TimeSignature};
+pub use notation::{
+    BarPass, Form, FormPass, FormSection, Manuscript, Source, SourceKind, WrittenPitch, WrittenScore, written,
+};
 #[cfg(feature = "gui")]
-pub(crate) use notation::{HEAD_BYTES, score_kind};
+pub(crate) use notation::{HEAD_BYTES, from_midi as written_from_midi, score_kind, spelled};
 pub(crate) use notation::{Played, Reading, play_out};
-pub use notation::{WrittenPitch, WrittenScore, written};
 pub(crate) use note_player::{NoteOrder, NotePlayer};
 pub(crate) use reading::is_score;
 pub use soundfont::{SoundFont, system_soundfonts};
 pub use synth::{SynthParams, synthesise, synthesise_mapped};
 pub use take::{Take, is_midi};
 pub use tempo::{Division, TempoChange, TempoMap};
-pub use types::{KeySignature, Notation, Note, NoteName, PedalChange, Score, ScoreBeat};
+pub use types::{KeySignature, Liberty, Notation, Note, NoteName, NoteOrigin, PedalChange, Score, ScoreBeat};
 #[cfg(test)]
 pub(crate) use {
     meter::MeterMap,

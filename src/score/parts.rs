@@ -18,6 +18,7 @@ impl Score {
         self.notes.retain(|_| keep.next() == Some(&true));
         let mut keep = kept.iter();
         self.notation.notes.retain(|_| keep.next() == Some(&true));
+        self.notation.liberties.retain(|liberty| chosen.contains(&liberty.track));
         Ok(self)
     }
 
@@ -56,7 +57,7 @@ impl Score {
 mod tests {
     use super::super::plain_score;
     use super::*;
-    use crate::score::NoteName;
+    use crate::score::{NoteName, NoteOrigin};
 
     #[test]
     fn parts_are_chosen_by_name_or_by_a_word_in_it() {
@@ -64,7 +65,11 @@ mod tests {
         score.notation.parts = ["Violin I", "Violin II", "Viola"].map(str::to_owned).to_vec();
         for (index, note) in score.notes.iter_mut().enumerate() {
             note.track = index as u16;
-            score.notation.notes.push(NoteName { id: format!("x{index}"), spelling: None });
+            score.notation.notes.push(NoteName {
+                id: format!("x{index}"),
+                spelling: None,
+                origin: NoteOrigin { note: 0, time: 1, stroke: 1 },
+            });
         }
         let pitches = |names: &[&str]| {
             let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();

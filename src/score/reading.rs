@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use super::midi::{self, Content};
-use super::notation::{self, HEAD_BYTES, Reading, ScoreKind, WrittenScore, score_kind};
+use super::notation::{self, HEAD_BYTES, ScoreKind, WrittenScore, score_kind};
 use super::types::Score;
 use crate::base::error::{Error, Result};
 
@@ -19,7 +19,7 @@ impl Score {
     pub fn from_bytes(name: &Path, bytes: &[u8]) -> Result<Score> {
         let score = match score_kind(bytes) {
             Some(ScoreKind::Midi) => midi::read(name, bytes, Content::Score)?,
-            _ => notation::played_score(name, &notation::read_written(name, bytes)?, Reading::WithRepeats)?,
+            _ => notation::read_played(name, bytes)?,
         };
         if score.notes.iter().all(|note| note.onset_tick == score.notes[0].onset_tick) {
             return Err(Error::unsuitable(

@@ -1,7 +1,9 @@
 //! The score as data: notes, tempo, meter, keys, pedal.
 
+use std::sync::Arc;
+
 use super::meter::{BarPosition, MeterMap};
-use super::notation::WrittenPitch;
+use super::notation::{Form, Manuscript, WrittenPitch};
 use super::tempo::TempoMap;
 use crate::base::time::SAME_MOMENT_S;
 
@@ -102,6 +104,38 @@ pub struct Notation {
     pub parts: Vec<String>,
     /// What was left out or read otherwise than it is written, a sentence each.
     pub notices: Vec<String>,
+    /// Its sections and the ways through them; none if there is only one, or the file does not tell.
+    pub form: Option<Arc<Form>>,
+    /// What it was read from; none for MIDI.
+    pub manuscript: Option<Arc<Manuscript>>,
+    /// Where it leaves the number of notes, or the time, to the player, in order.
+    pub liberties: Vec<Liberty>,
+}
+
+/// A note whose ornament may have any number of notes, or that may last as long as the player likes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Liberty {
+    /// Where the note begins.
+    pub tick: u64,
+    /// Where it ends as written.
+    pub end_tick: u64,
+    /// Its part.
+    pub track: u16,
+    /// Its pitch.
+    pub pitch: u8,
+    /// The pitches that may be struck any number of times; none under a fermata.
+    pub pitches: Vec<u8>,
+}
+
+/// Where a note of the score comes from: of tied notes the first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NoteOrigin {
+    /// Index of the written note.
+    pub note: u32,
+    /// The how-manieth time it is played, from 1.
+    pub time: u16,
+    /// Which of the notes that its tremolo stands for, from 1.
+    pub stroke: u16,
 }
 
 /// A note as the score's file calls it.
@@ -112,6 +146,8 @@ pub struct NoteName {
     pub id: String,
     /// Its pitch as it is spelled, unless the part transposes.
     pub spelling: Option<WrittenPitch>,
+    /// Where it stands in the written score.
+    pub origin: NoteOrigin,
 }
 
 impl Score {
@@ -155,6 +191,13 @@ impl Score {
                 beat: beat.beat,
             })
             .collect()
+    }
+
+    /// What a note leaves to the player, if it does.
+    pub fn liberty_of(&self, note: &Note) -> Option<&Liberty> {
+        let key = (note.onset_tick, note.pitch, note.track);
+        let all = &self.notation.liberties;
+        all.binary_search_by_key(&key, |liberty| (liberty.tick, liberty.pitch, liberty.track)).ok().map(|at| &all[at])
     }
 
     /// The identifier of a note in the score's file, if it has one.

@@ -6,6 +6,7 @@ mod differences;
 mod panels;
 mod panes;
 mod safety;
+mod sections;
 mod settings;
 mod snapshots;
 mod soak;

@@ -12,6 +12,7 @@ mod interrupt;
 mod make_data;
 mod notation;
 mod options;
+mod paths;
 mod pipeline;
 mod robustness;
 mod support;

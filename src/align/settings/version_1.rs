@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
+use crate::score::BarCount;
+
 use super::{Aligner, Anchor, DEFAULT_HOP, FeatureKind, FixedNote, FrameMethod, Method, Settings, SlopeLimits};
 
 #[derive(Deserialize)]
@@ -17,6 +19,8 @@ struct Now {
     fixed_notes: Vec<FixedNote>,
     #[serde(default)]
     parts: Vec<String>,
+    #[serde(default)]
+    bars: BarCount,
 }
 
 #[derive(Deserialize)]
@@ -60,8 +64,8 @@ impl TryFrom<serde_json::Value> for Settings {
         if stored.get("method").is_none() {
             return serde_json::from_value::<Version1>(stored).map(Into::into);
         }
-        let Now { method, band_s, anchors, fixed_notes, parts } = serde_json::from_value(stored)?;
-        Ok(Self { method, band_s, anchors, fixed_notes, parts })
+        let Now { method, band_s, anchors, fixed_notes, parts, bars } = serde_json::from_value(stored)?;
+        Ok(Self { method, band_s, anchors, fixed_notes, parts, bars })
     }
 }
 

@@ -1,6 +1,7 @@
 //! Which sections of the score were played: repeats left out, cuts, sections played once more than written. The engine's jumps
 //! propose; the onsets decide.
 
+mod paths;
 mod reading;
 mod repeats;
 
@@ -14,6 +15,7 @@ use crate::score::Score;
 use crate::warping::Warp;
 use crate::warping::gdtw::{Coverage, FreeJumps, JumpOption, Structure, StructureParams, find_structure};
 
+pub(super) use paths::{asked, choose, played_sections, reading_along};
 pub(super) use reading::Reading;
 use repeats::shortcuts;
 
@@ -55,27 +57,51 @@ pub(super) struct Proposal {
     pub repeats: Vec<Range<f64>>,
     /// Whether all it does is to leave something out.
     only_leaves_out: bool,
+    /// Whether the user asked for it.
+    is_asked: bool,
 }
 
 impl Proposal {
+    /// What the user asks for.
+    pub(super) fn asked(reading: Reading, start: Start) -> Self {
+        Self { reading, start, repeats: Vec::new(), only_leaves_out: true, is_asked: true }
+    }
+
+    /// Whether its rough start is clearly better than that of another one, so much as a part of the score that it leaves out must be worth.
+    pub(super) fn fits_better(&self, than: &Self) -> bool {
+        self.start.cost < than.start.cost - CLEAR_START_GAIN.0 * self.reading.share_changed()
+    }
+
+    /// Whether the user knows it already.
+    pub(super) fn is_asked(&self) -> bool {
+        self.is_asked
+    }
+
     /// Whether to believe it, given its onsets and those of the best reading so far.
     pub(super) fn is_believed(&self, placed: &Placed, best: &Placed) -> bool {
         self.only_leaves_out || is_clearly_better(placed, best)
     }
 }
 
-/// Looks for readings other than the score as written, if its onsets as found, `written`, leave something to explain.
+/// Whether a warp leaves nothing to explain.
+pub(super) fn explains(recording: &LogSpectrum, warp: &Warp) -> bool {
+    is_whole(warp, recording.frames() as f64 * recording.hop_s)
+}
+
+/// Whether a rough start holds the score from its beginning to its end.
+pub(super) fn covers(start: &Start, score: &Score) -> bool {
+    let last_s = score.notes.last().map_or(0.0, |note| note.onset_s);
+    start.covered_s.0 <= score.first_onset_s() + SHORTEST_S && start.covered_s.1 >= last_s - SHORTEST_S
+}
+
+/// Looks for readings other than the score as written, whose rough start is `straight`.
 pub(super) fn propose(
     ctx: &JobContext,
     recording: &LogSpectrum,
     score: &Score,
     straight: &Start,
-    written: &Warp,
 ) -> Result<Vec<Proposal>> {
     let heard_s = recording.frames() as f64 * recording.hop_s;
-    if is_whole(written, heard_s) {
-        return Ok(Vec::new());
-    }
     let repeats: Vec<Range<f64>> = shortcuts(score).iter().map(|cut| cut.from_s..cut.to_s).collect();
     let written_s = score.end_s() - score.first_onset_s();
     let optional_s: f64 = repeats.iter().map(|cut| cut.end - cut.start).sum();
@@ -136,7 +162,7 @@ pub(super) fn propose(
     let propose = |candidate: Candidate| {
         let start = start::find(&ctx.quiet(), recording, &candidate.reading.score)?;
         let only_leaves_out = candidate.sections.windows(2).all(|pair| pair[1].start > pair[0].end);
-        Ok(Proposal { reading: candidate.reading, start, repeats: repeats.clone(), only_leaves_out })
+        Ok(Proposal { reading: candidate.reading, start, repeats: repeats.clone(), only_leaves_out, is_asked: false })
     };
     candidates.into_iter().map(propose).collect()
 }

@@ -1,10 +1,12 @@
 //! A reading of the score: which of its sections were played, in which order. The score is written out as played to be aligned;
 //! then the result is folded back onto the score as written.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::align::onsets::{Chord, Placed};
 use crate::align::result::{AlignedNote, ExtraNote};
+use crate::align::settings::{Anchor, FixedNote, Settings};
 use crate::align::start::Start;
 use crate::align::verdicts::LEFT_OUT;
 use crate::base::error::Result;
@@ -14,6 +16,8 @@ use crate::warping::Warp;
 
 /// Where the recording holds a pass more than the score, the warp leaps over it within this much of the score.
 const LEAP_S: f64 = 1e-4;
+/// Less than this before or behind what was played is not left out.
+const SHORTEST_EDGE_S: f64 = 0.5;
 
 /// A score written out as it was played.
 #[derive(Debug, Clone)]
@@ -24,6 +28,10 @@ pub(in crate::align) struct Reading {
     written: Vec<usize>,
     /// What was played, in order.
     passes: Vec<Pass>,
+    /// The same as it was given, in seconds of the score as written.
+    ranges: Vec<Range<f64>>,
+    /// Length of the score as written.
+    written_end_s: f64,
 }
 
 /// A stretch of the score at one of the times it was played.
@@ -60,7 +68,54 @@ impl Reading {
             }
             begun += section.end - section.start;
         }
-        Self { score: Score { notes, ..score.clone() }, written, passes: passes(sections) }
+        Self {
+            score: Score { notes, ..score.clone() },
+            written,
+            passes: passes(sections),
+            ranges: sections.to_vec(),
+            written_end_s: score.end_s(),
+        }
+    }
+
+    /// What was played, in order, in seconds of the score as written.
+    pub fn ranges(&self) -> &[Range<f64>] {
+        &self.ranges
+    }
+
+    /// The stretches of the score as written that were not played.
+    pub fn left_out(&self) -> Vec<Range<f64>> {
+        let starts = self.kept().map(|pass| pass.written_s).chain([self.written_end_s]);
+        let ends = [0.0].into_iter().chain(self.kept().map(|pass| pass.written_s + pass.length_s));
+        ends.zip(starts).map(|(end, start)| end..start).filter(|cut| cut.end - cut.start > SHORTEST_EDGE_S).collect()
+    }
+
+    /// The share of the score as written that was left out or played once more.
+    pub fn share_changed(&self) -> f64 {
+        let left_out: f64 = self.left_out().iter().map(|cut| cut.end - cut.start).sum();
+        let more: f64 = self.passes.iter().filter(|pass| !pass.counts).map(|pass| pass.length_s).sum();
+        (left_out + more) / self.written_end_s.max(f64::MIN_POSITIVE)
+    }
+
+    /// What the user fixed in the score as written, as constraints of the score as played. What is fixed where nothing was played says nothing.
+    pub fn constraints(&self, settings: &Settings) -> Settings {
+        let to_played = |written_s: f64| {
+            let holds =
+                |pass: &Pass| (-SAME_MOMENT_S..pass.length_s - SAME_MOMENT_S).contains(&(written_s - pass.written_s));
+            self.kept().find(holds).map(|pass| pass.played_s + written_s - pass.written_s)
+        };
+        let anchors = settings.anchors.iter();
+        let anchors = anchors.filter_map(|anchor| Some(Anchor { score_s: to_played(anchor.score_s)?, ..*anchor }));
+        let counted = |&(index, _): &(usize, &usize)| self.counts(self.score.notes[index].onset_s);
+        let of_written: HashMap<usize, usize> =
+            self.written.iter().enumerate().filter(counted).map(|(index, &written)| (written, index)).collect();
+        let fixed = settings.fixed_notes.iter();
+        let fixed = fixed.filter_map(|fixed| Some(FixedNote { note: *of_written.get(&fixed.note)?, ..*fixed }));
+        Settings { anchors: anchors.collect(), fixed_notes: fixed.collect(), ..settings.clone() }.in_order()
+    }
+
+    /// Whether a moment of the score as played is one of those that make the score whole.
+    fn counts(&self, played_s: f64) -> bool {
+        self.kept().any(|pass| pass.holds(played_s))
     }
 
     fn kept(&self) -> impl DoubleEndedIterator<Item = Pass> + '_ {
@@ -80,6 +135,13 @@ impl Reading {
             let end_s = if leaps { end_s - LEAP_S } else { end_s };
             pairs.retain(|pair| pair.0 < end_s);
             pairs.push((end_s, warp.at(pass.played_s + pass.length_s)));
+        }
+        // Before the first pass and behind the last one nothing was played.
+        if let Some(&(_, time)) = pairs.first().filter(|pair| pair.0 > SHORTEST_EDGE_S) {
+            pairs.insert(0, (0.0, time));
+        }
+        if let Some(&(_, time)) = pairs.last().filter(|pair| pair.0 < self.written_end_s - SHORTEST_EDGE_S) {
+            pairs.push((self.written_end_s, time));
         }
         pairs.dedup_by(|later, earlier| later.0 - earlier.0 < 1e-9);
         for index in 1..pairs.len() {
@@ -104,7 +166,7 @@ impl Reading {
 
     /// Onsets found in the score as played, as those of the score as written.
     pub fn fold_placed(&self, placed: &Placed) -> Result<Placed> {
-        let counts = |played_s: f64| self.kept().any(|pass| pass.holds(played_s));
+        let counts = |played_s: f64| self.counts(played_s);
         let onset = |index: usize| self.score.notes[index].onset_s;
         let fold_notes = |notes: &[(usize, f64)]| {
             let counted = notes.iter().filter(|(index, _)| counts(onset(*index)));
@@ -126,7 +188,7 @@ impl Reading {
     /// Lets notes end where they end in the pass that they were found in, not in the next.
     pub fn mend_offsets(&self, warp: &Warp, notes: &mut [AlignedNote]) {
         for (played, &index) in self.score.notes.iter().zip(&self.written) {
-            if self.kept().any(|pass| pass.holds(played.onset_s)) {
+            if self.counts(played.onset_s) {
                 notes[index].offset_s = warp.at(played.offset_s).max(notes[index].onset_s);
             }
         }
@@ -140,8 +202,7 @@ impl Reading {
         mut extra: Vec<ExtraNote>,
         notes: &mut [AlignedNote],
     ) -> Vec<ExtraNote> {
-        let counts: Vec<bool> =
-            self.score.notes.iter().map(|note| self.kept().any(|pass| pass.holds(note.onset_s))).collect();
+        let counts: Vec<bool> = self.score.notes.iter().map(|note| self.counts(note.onset_s)).collect();
         notes.iter_mut().for_each(|note| note.verdict = Some(LEFT_OUT));
         for (index, &written) in self.written.iter().enumerate().filter(|(index, _)| counts[*index]) {
             let AlignedNote { offset_s, offset_confidence, verdict, .. } = played[index];
@@ -161,9 +222,7 @@ impl Reading {
             format!("bars {first} to {last}")
         };
         let mut notices = Vec::new();
-        let ends = self.kept().map(|pass| pass.written_s + pass.length_s);
-        for (end, next) in ends.zip(self.kept().skip(1)).filter(|(end, next)| next.written_s - end > LEAP_S) {
-            let cut = end..next.written_s;
+        for cut in self.left_out() {
             let same = |repeat: &Range<f64>| (repeat.start - cut.start).abs() + (repeat.end - cut.end).abs() < 0.1;
             let what = if repeats.iter().any(same) { "are a repeat that was not played" } else { "were not played" };
             notices.push(format!("{} {what}: they are left out", bars(&cut)));

@@ -31,6 +31,8 @@ const INSTEAD_S: f64 = 0.08;
 /// … and at one of these intervals: the neighbouring keys, the one beyond, or the octave. Beyond them nothing says that one was
 /// meant for the other.
 const INSTEAD_SEMITONES: [u8; 4] = [1, 2, 3, 12];
+/// An ornament may begin so much before its note.
+const ORNAMENT_BEFORE_S: f64 = 0.15;
 /// What is said of a note that lies outside the recording, or was left out with its section.
 pub(super) const LEFT_OUT: Judged = Judged { verdict: Verdict::Missing, confidence: 0.95 };
 
@@ -90,6 +92,7 @@ pub(super) fn judge(
         verdicts.played_s[pitch] = played_s;
     }
     verdicts.extra.retain(|extra| (within_s.0..=within_s.1).contains(&extra.stroke.onset_s));
+    verdicts.forgive_ornaments(score, notes);
     verdicts.extra.sort_by(|a, b| a.stroke.onset_s.total_cmp(&b.stroke.onset_s));
     verdicts.find_other_pitches(score, notes, standing);
     verdicts
@@ -139,6 +142,17 @@ impl Verdicts {
         let found: Vec<Extra> = extra.filter(|extra| extra.confidence >= LIKELY).collect();
         self.extra.extend(&found);
         found.iter().map(|extra| extra.stroke.onset_s).collect()
+    }
+
+    /// An ornament may have as many notes as were played: strokes of its pitches, while its note sounds, are not extra.
+    fn forgive_ornaments(&mut self, score: &Score, notes: &[AlignedNote]) {
+        for (note, aligned) in score.notes.iter().zip(notes) {
+            let Some(liberty) = score.liberty_of(note).filter(|liberty| !liberty.pitches.is_empty()) else { continue };
+            let sounding = aligned.onset_s - ORNAMENT_BEFORE_S..aligned.offset_s;
+            self.extra.retain(|extra| {
+                !(liberty.pitches.contains(&extra.stroke.pitch) && sounding.contains(&extra.stroke.onset_s))
+            });
+        }
     }
 
     /// Joins what is missing with what is extra where one was played for the other, the likeliest first.

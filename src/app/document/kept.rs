@@ -132,6 +132,7 @@ mod tests {
             warp: warp([5.0, 30.0, 45.0]),
             notes: Vec::new(),
             extra_notes: Vec::new(),
+            sections: Vec::new(),
             tempo: Vec::new(),
             places: Vec::new(),
             confidence: 1.0,

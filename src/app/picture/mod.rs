@@ -56,7 +56,7 @@ impl PictureArea {
                 .or_else(|| whole.map(|rect| Rect::from_min_size(rect.min, rect.size() * vec2(1.0, 0.25)))),
         };
         let size = panes.map_or(vec2(window[0], window[1]), |rect| {
-            (rect.size() + vec2(0.0, panels::RULER_HEIGHT)) * state.preferences.zoom
+            (rect.size() + vec2(0.0, panels::ruler_height(state))) * state.preferences.zoom
         });
         [size.x, size.y].map(|side| (side.round() as u32).clamp(LEAST_SIDE, MOST_SIDE))
     }

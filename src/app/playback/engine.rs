@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::count_in::CountIn;
 use super::mix::{Mix, Tracks};
 use super::resampler::{HALF, Kernel};
 use super::stretch::Stretcher;
@@ -43,6 +44,7 @@ pub struct Engine {
     marks: VecDeque<Mark>,
     paused_at_s: f64,
     end_heard_at_s: Option<f64>,
+    count_in: Option<CountIn>,
 }
 
 impl Default for Engine {
@@ -63,6 +65,7 @@ impl Default for Engine {
             marks: VecDeque::new(),
             paused_at_s: 0.0,
             end_heard_at_s: None,
+            count_in: None,
         }
     }
 }
@@ -86,6 +89,11 @@ impl Engine {
     /// Repeats a stretch of the recording.
     pub fn set_loop(&mut self, looped: Option<(f64, f64)>) {
         self.looped = looped.filter(|(from, to)| to - from > 0.02);
+    }
+
+    /// Clicks before going on, until the next jump.
+    pub fn set_count_in(&mut self, count_in: CountIn) {
+        self.count_in = Some(count_in);
     }
 
     /// Plays or rests.
@@ -122,6 +130,15 @@ impl Engine {
         if !self.playing || self.end_heard_at_s.is_some() {
             out.fill([0.0; 2]);
             return;
+        }
+        if let Some(mut count_in) = self.count_in.take() {
+            self.mark(Mark { heard_at_s, place_s: self.paused_at_s, speed: 0.0 });
+            let counted = count_in.fill(out, rate);
+            if counted == out.len() {
+                self.count_in = Some(count_in);
+                return;
+            }
+            return self.fill(&mut out[counted..], rate, heard_at_s + counted as f64 / f64::from(rate));
         }
         let step = f64::from(self.tracks.rate()) / f64::from(rate);
         let mut last_place = f64::NEG_INFINITY;
@@ -164,6 +181,7 @@ impl Engine {
         self.fraction = 0.0;
         self.since_jump = 0;
         self.click = None;
+        self.count_in = None;
     }
 
     fn mark(&mut self, mark: Mark) {
@@ -211,13 +229,18 @@ impl Engine {
         let Some((age, accent)) = &mut self.click else { return 0.0 };
         let t = f64::from(*age) / rate;
         *age += 1;
-        if t > CLICK_S {
-            return 0.0;
-        }
-        let frequency = if *accent { 1760.0 } else { 1175.0 };
-        let level = if *accent { 0.5 } else { 0.35 };
-        (level * (-t * 150.0).exp() * (std::f64::consts::TAU * frequency * t).sin()) as f32
+        click_sound(t, *accent)
     }
+}
+
+/// A click, so many seconds after it began.
+pub(super) fn click_sound(t: f64, accent: bool) -> f32 {
+    if t > CLICK_S {
+        return 0.0;
+    }
+    let frequency = if accent { 1760.0 } else { 1175.0 };
+    let level = if accent { 0.5 } else { 0.35 };
+    (level * (-t * 150.0).exp() * (std::f64::consts::TAU * frequency * t).sin()) as f32
 }
 
 #[cfg(test)]
@@ -261,6 +284,22 @@ mod tests {
             let heard_s = first as f64 / 44_100.0;
             assert!((heard_s - 1.0 / speed).abs() < 0.003, "{heard_s} at {speed}");
         }
+    }
+
+    #[test]
+    fn a_bar_is_counted_before_the_music_and_the_playhead_waits() {
+        let mut engine = engine(4.0);
+        engine.seek(1.0);
+        engine.set_count_in(CountIn::new(2, 0.5));
+        let out = play(&mut engine, 2.0, 44_100);
+        assert!((engine.heard_at(0.9) - 1.0).abs() < 1e-9, "{}", engine.heard_at(0.9));
+        assert!((engine.heard_at(1.5) - 1.5).abs() < 0.02, "{}", engine.heard_at(1.5));
+        assert!(out[22_050..22_100].iter().any(|frame| frame[0].abs() > 0.05), "the second click");
+        assert!(out[40_000..43_000].iter().all(|frame| frame[0] == 0.0), "no music yet");
+        engine.set_count_in(CountIn::new(2, 0.5));
+        engine.seek(0.0);
+        let out = play(&mut engine, 0.2, 44_100);
+        assert!(out[4000..8000].iter().any(|frame| frame[0].abs() > 0.05), "a jump ends the counting");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Hearing: an [`Engine`] mixes recording, warped score and clicks; an [`Output`] pulls samples from it and keeps the time.
 
+mod count_in;
 mod device;
 mod engine;
 mod mix;
@@ -12,6 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
+pub use count_in::CountIn;
 pub use device::DeviceOutput;
 pub use engine::Engine;
 pub use mix::{Click, Mix, Tracks};

@@ -63,6 +63,7 @@ fn alignment(score: &Score) -> Alignment {
         warp: Warp::new(knots.clone(), knots).unwrap(),
         notes: score.notes.iter().map(|note| AlignedNote::new(note.onset_s, note.offset_s, 0.8)).collect(),
         extra_notes: Vec::new(),
+        sections: Vec::new(),
         tempo: (0..7_200)
             .map(|beat| TempoPoint {
                 score_beat: f64::from(beat),

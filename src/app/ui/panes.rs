@@ -19,6 +19,8 @@ pub enum PaneKind {
     Waveform,
     /// Its spectrum in semitones.
     Spectrum,
+    /// The score in staff notation, each note above its moment.
+    Staff,
     /// The notes in the recording's time.
     PianoRoll,
     /// Score time against recording time.
@@ -29,13 +31,14 @@ pub enum PaneKind {
 
 impl PaneKind {
     /// All, from top to bottom as on the first start.
-    pub const ALL: [Self; 5] = [Self::Waveform, Self::Spectrum, Self::PianoRoll, Self::Warp, Self::Tempo];
+    pub const ALL: [Self; 6] = [Self::Waveform, Self::Spectrum, Self::Staff, Self::PianoRoll, Self::Warp, Self::Tempo];
 
     /// What it is called.
     pub fn title(self) -> &'static str {
         match self {
             Self::Waveform => "Recording",
             Self::Spectrum => "Spectrum",
+            Self::Staff => "Staff",
             Self::PianoRoll => "Notes",
             Self::Warp => "Warp",
             Self::Tempo => "Tempo",
@@ -49,6 +52,10 @@ impl PaneKind {
                 "The recording with the score's onsets where the alignment puts them. Drag an onset to correct it."
             }
             Self::Spectrum => "How loud each semitone is over time, with the score's onsets.",
+            Self::Staff => {
+                "The score in staff notation, every note above the moment at which it was played. Click a note to select it, drag it to \
+                 correct its onset. Read wraps the staves in lines to read along."
+            }
             Self::PianoRoll => {
                 "The score's notes where they sound in the recording. Drag the start of a note to correct it."
             }
@@ -62,11 +69,12 @@ impl PaneKind {
 
     fn share(self) -> f32 {
         match self {
-            Self::Waveform => 0.9,
+            Self::Waveform => 0.8,
             Self::Spectrum => 1.0,
-            Self::PianoRoll => 2.0,
-            Self::Warp => 1.2,
-            Self::Tempo => 0.7,
+            Self::Staff => 2.0,
+            Self::PianoRoll => 1.6,
+            Self::Warp => 1.1,
+            Self::Tempo => 0.6,
         }
     }
 }
@@ -131,6 +139,7 @@ impl Behavior<PaneKind> for Panes<'_> {
         match kind {
             PaneKind::Waveform => panels::waveform_ui(&mut child, self.state, self.commands),
             PaneKind::Spectrum => panels::spectrum_ui(&mut child, self.state, self.commands),
+            PaneKind::Staff => panels::staff_ui(&mut child, self.state, self.commands),
             PaneKind::PianoRoll => panels::piano_roll_ui(&mut child, self.state, self.commands),
             PaneKind::Warp => panels::warp_ui(&mut child, self.state, self.commands),
             PaneKind::Tempo => panels::tempo_ui(&mut child, self.state, self.commands),

@@ -34,6 +34,7 @@ pub fn panes_ui(ui: &mut Ui, state: &AppState, layout: &mut Tree<PaneKind>, comm
     let ground = Frame::new().fill(Palette::of(ui).window);
     Panel::top("ruler").frame(Frame::NONE).resizable(false).show_separator_line(false).show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = 0.0;
+        panels::section_strip_ui(ui, state, commands);
         panels::ruler_ui(ui, state, commands);
     });
     egui::CentralPanel::default().frame(ground).show(ui, |ui| {

@@ -131,6 +131,14 @@ pub fn strong_family() -> FontFamily {
     FontFamily::Name("strong".into())
 }
 
+/// The family of the music font.
+pub fn music_family() -> FontFamily {
+    FontFamily::Name("music".into())
+}
+
+/// The music font: SMuFL signs, four staff spaces high at its size.
+pub const MUSIC_FONT: &[u8] = include_bytes!("../../../assets/fonts/Agogic-Music.otf");
+
 /// Small text in panes.
 pub fn label_font() -> FontId {
     FontId::proportional(11.0)
@@ -156,6 +164,8 @@ fn fonts() -> FontDefinitions {
     let with_fallback = |name: &str| std::iter::once(name.to_owned()).chain(fallback.iter().cloned()).collect();
     fonts.families.insert(FontFamily::Proportional, with_fallback("Inter"));
     fonts.families.insert(strong_family(), with_fallback("Inter SemiBold"));
+    fonts.font_data.insert("music".to_owned(), FontData::from_static(MUSIC_FONT).into());
+    fonts.families.insert(music_family(), vec!["music".to_owned()]);
     fonts
 }
 

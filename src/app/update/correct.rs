@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Services, play, start_aligning};
 use crate::align::can_realign;
-use crate::align::settings::{Anchor, FixedNote, Settings};
+use crate::align::settings::{Anchor, FixedNote, Method, OnsetMethod, Path, Settings};
 use crate::app::document::Document;
 use crate::app::document::history::{History, Snapshot};
 use crate::app::document::view_model::Solution;
@@ -31,6 +31,17 @@ pub(super) fn set_settings(state: &mut AppState, settings: Settings) {
         Some(_) => {}
         None => state.first_settings = settings,
     }
+}
+
+/// Reads the score's repeats another way. Only the onset method follows them.
+pub(super) fn choose_path(state: &mut AppState, services: &mut Services, path: Path) {
+    let mut settings = state.settings().clone();
+    settings.method = match settings.method {
+        Method::Onsets(onsets) => Method::Onsets(OnsetMethod { path, ..onsets }),
+        Method::Frames(_) => Method::Onsets(OnsetMethod { path, ..OnsetMethod::default() }),
+    };
+    set_settings(state, settings);
+    start_aligning(state, services);
 }
 
 pub(super) fn drag(state: &mut AppState, services: &mut Services, anchor: Anchor) {

@@ -66,3 +66,19 @@ pub(super) fn step_onset(state: &mut AppState, services: &mut Services, step: i8
     document.view = document.view.showing(onset.performance_s);
     play::seek(state, services, onset.performance_s);
 }
+
+/// To the neighbour of the selected note in its voice; without a selected note to the highest of the selected onset.
+pub(super) fn step_in_voice(state: &mut AppState, services: &mut Services, step: i8) {
+    let Some(document) = &mut state.document else { return };
+    let note = match (document.selected_note, document.selected) {
+        (Some(note), _) => document.piece.engraving.neighbour(note, step),
+        (None, Some(score_s)) => document.chord_at(score_s).last().copied(),
+        (None, None) => return step_onset(state, services, step),
+    };
+    let Some(note) = note else { return };
+    document.select_note(note);
+    if let Some(performance_s) = document.place_of_note(note) {
+        document.view = document.view.showing(performance_s);
+        play::seek(state, services, performance_s);
+    }
+}

@@ -106,6 +106,7 @@ pub fn apply(state: &mut AppState, services: &mut Services, command: Command) {
         Command::Escape => escape(state, services),
         Command::Align => start_aligning(state, services),
         Command::SetSettings(settings) => correct::set_settings(state, settings),
+        Command::ChoosePath(path) => correct::choose_path(state, services, path),
         Command::SetView(view) => with_document(state, |document| document.view = view),
         Command::Zoom(factor) => look::zoom(state, factor),
         Command::Scroll(share) => look::show(state, |view| view.panned(share * view.span_s)),
@@ -113,6 +114,8 @@ pub fn apply(state: &mut AppState, services: &mut Services, command: Command) {
         Command::ScaleWaveform(factor) => state.scale = state.scale.louder(factor),
         Command::ScaleNotes(factor) => state.scale = state.scale.taller(factor, 0.5),
         Command::SetScale(scale) => state.scale = scale,
+        Command::SetStaffLook(look) => state.staff = look,
+        Command::ToggleReading => state.preferences.reading = !state.preferences.reading,
         Command::ToggleWarpDifference => {
             state.preferences.warp_difference = !state.preferences.warp_difference;
         }
@@ -135,6 +138,7 @@ pub fn apply(state: &mut AppState, services: &mut Services, command: Command) {
         Command::Select(selected) => with_document(state, |document| document.select(selected)),
         Command::SelectNote(note) => with_document(state, |document| document.select_note(note)),
         Command::StepNote(step) => with_document(state, |document| document.step_note(step)),
+        Command::StepInVoice(step) => look::step_in_voice(state, services, step),
         Command::Drag(anchor) => correct::drag(state, services, anchor),
         Command::DragNote(fixed) => correct::drag_note(state, services, fixed),
         Command::Drop => correct::drop(state, services),
@@ -174,6 +178,10 @@ pub fn apply(state: &mut AppState, services: &mut Services, command: Command) {
         Command::Seek(time_s) => play::seek(state, services, time_s),
         Command::Mark(marked) => play::mark(state, services, marked),
         Command::ToggleLoop => play::toggle_loop(state, services),
+        Command::LoopBars => play::loop_bars(state, services),
+        Command::ToggleCountIn => state.transport.count_in = !state.transport.count_in,
+        Command::MuteTrack(track) => play::hear_parts(state, services, |transport| flip(&mut transport.muted, track)),
+        Command::SoloTrack(track) => play::hear_parts(state, services, |transport| flip(&mut transport.soloed, track)),
         Command::SetSpeed(speed) => play::set_speed(state, services, speed),
         Command::SetMix(mix) => play::set_mix(state, services, mix),
         Command::SetPlaybackSoundFont(soundfont) => play::set_soundfont(state, services, soundfont),
@@ -200,6 +208,13 @@ pub fn apply(state: &mut AppState, services: &mut Services, command: Command) {
         }
         Command::TogglePane(kind) => super::ui::panes::toggle(&mut state.preferences.layout, kind),
         Command::ResetLayout => state.preferences.layout = default_layout(),
+    }
+}
+
+/// Puts something into a set, or takes it out.
+fn flip(set: &mut std::collections::BTreeSet<u16>, one: u16) {
+    if !set.remove(&one) {
+        set.insert(one);
     }
 }
 

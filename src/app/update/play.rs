@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::{Services, hear};
 use crate::app::document::view_model::Piece;
-use crate::app::playback::{Click, Mix, OutputDevice, PlayerNews, Tracks};
-use crate::app::state::{AppState, Notice};
+use crate::app::playback::{Click, CountIn, Mix, OutputDevice, PlayerNews, Tracks};
+use crate::app::state::{AppState, Notice, Transport};
 use crate::app::work::tasks::Task;
 use crate::app::work::worker::Slot;
 use crate::audio::AudioClip;
@@ -28,9 +28,45 @@ pub(super) fn toggle(state: &mut AppState, services: &mut Services) {
         state.transport.position_s = from;
     }
     services.player.seek(hear::to_heard(state, state.transport.position_s));
+    if let Some(count_in) = count_in(state).filter(|_| state.transport.count_in) {
+        services.player.engine().set_count_in(count_in);
+    }
     let news = services.player.play();
     state.transport.playing = services.player.is_playing();
     tell(state, news);
+}
+
+/// A bar as it is played from the playhead on: as many beats as it has, each as long as the next one.
+fn count_in(state: &AppState) -> Option<CountIn> {
+    let beats = &state.solution()?.beats;
+    let next = beats.partition_point(|beat| beat.performance_s <= state.transport.position_s + 1e-3);
+    let here = next.saturating_sub(1).min(beats.len().checked_sub(2)?);
+    let beat_s = beats[here + 1].performance_s - beats[here].performance_s;
+    let first = beats[..=here].iter().rposition(|beat| beat.beat == 1).unwrap_or(0);
+    let of_bar = beats[first + 1..].iter().take_while(|beat| beat.beat != 1).count() as u32 + 1;
+    Some(CountIn::new(of_bar, beat_s / state.transport.speed))
+}
+
+/// Repeats the bars that the marked stretch touches, or the one at the playhead.
+pub(super) fn loop_bars(state: &mut AppState, services: &mut Services) {
+    let here = state.transport.position_s;
+    let (from, to) = state.transport.marked.unwrap_or((here, here));
+    let Some(solution) = state.solution() else { return };
+    let bars = solution.beats.iter().filter(|beat| beat.beat == 1).map(|beat| beat.performance_s);
+    let bars: Vec<f64> = bars.collect();
+    let first = bars.partition_point(|&bar| bar <= from + 1e-3).saturating_sub(1);
+    let last = bars.partition_point(|&bar| bar < to - 1e-3).max(first + 1);
+    let begin = bars.get(first).copied().unwrap_or(0.0);
+    let end = bars.get(last).copied().unwrap_or(state.view().duration_s);
+    mark(state, services, Some((begin, end)));
+    state.transport.looping = state.transport.marked.is_some();
+    sync_loop(state, services);
+}
+
+/// Changes which parts of the score are heard.
+pub(super) fn hear_parts(state: &mut AppState, services: &mut Services, change: impl FnOnce(&mut Transport)) {
+    change(&mut state.transport);
+    new_solution(state, services);
 }
 
 pub(super) fn seek(state: &mut AppState, services: &mut Services, time_s: f64) {
@@ -95,7 +131,10 @@ fn want_score_sound(state: &AppState, services: &mut Services) {
         && !services.worker.is_busy(Slot::Sound)
     {
         let soundfont = state.preferences.soundfont.clone();
-        services.worker.start(Task::Sound { piece: Arc::clone(piece), solution: Arc::clone(solution), soundfont });
+        let tracks = piece.tracks().into_iter().map(|(track, _)| track);
+        let silent = tracks.filter(|&track| !state.transport.sounds(track)).collect();
+        let (piece, solution) = (Arc::clone(piece), Arc::clone(solution));
+        services.worker.start(Task::Sound { piece, solution, soundfont, silent });
     }
 }
 

@@ -20,6 +20,7 @@ use crate::app::playback::ListDevices;
 use crate::app::state::Writing;
 use crate::app::system_dialog::{self, Ask};
 use crate::app::tuning::Plan;
+use crate::audio::AudioClip;
 use crate::base::atomic_file::write_bytes_atomically;
 use crate::base::error::Result;
 use crate::base::job::JobContext;
@@ -139,6 +140,8 @@ pub enum Task {
         solution: Arc<Solution>,
         /// What plays it; none is the built-in piano.
         soundfont: Option<PathBuf>,
+        /// Parts that are not played, by track.
+        silent: Vec<u16>,
     },
     /// Writes an alignment.
     Export {
@@ -396,11 +399,20 @@ pub fn run(ctx: &JobContext, device: &Device, task: Task, tell: &dyn Fn(Event)) 
                 tell(Event::Performed { before: piece, performed });
             }
         }
-        Task::Sound { piece, solution, soundfont } => {
+        Task::Sound { piece, solution, soundfont, silent } => {
             let alignment = &solution.alignment;
+            let mut score = piece.score.clone();
+            // What was left out with its section would sound all at once where it was.
+            let mut placed = alignment.notes.iter().map(|note| note.confidence > 0.0);
+            score.notes.retain(|note| placed.next() != Some(false) && !silent.contains(&note.track));
+            if score.notes.is_empty() {
+                let silence = vec![0.0; piece.recording.samples.len()];
+                tell(Event::Sound(Arc::new(AudioClip { samples: silence, sample_rate: piece.recording.sample_rate })));
+                return Ok(());
+            }
             let soundfont = SoundFont::load(soundfont.as_deref())?;
             let params = SynthParams { soundfont, sample_rate: piece.recording.sample_rate, ..SynthParams::default() };
-            let clip = synthesise_mapped(ctx, &piece.score, &params, &|second| alignment.warp.at(second))?;
+            let clip = synthesise_mapped(ctx, &score, &params, &|second| alignment.warp.at(second))?;
             tell(Event::Sound(Arc::new(clip)));
         }
         Task::Export { piece, solution, reference, format, path, replace } => {

@@ -86,7 +86,7 @@ pub(super) fn lay_out(drafts: Vec<BarDraft>, score: &mut WrittenScore) {
     let mut start = Quarters::ZERO;
     // Of each draft: the index of its first bar, and where it is cut.
     let mut placed: Vec<(u32, Vec<Quarters>)> = Vec::with_capacity(drafts.len());
-    for draft in drafts {
+    for (measure, draft) in (0u32..).zip(drafts) {
         meter = draft.meter.unwrap_or(meter);
         let length = draft.length(meter);
         let mut cuts = draft.cuts;
@@ -96,6 +96,7 @@ pub(super) fn lay_out(drafts: Vec<BarDraft>, score: &mut WrittenScore) {
         placed.push((score.bars.len() as u32, cuts.iter().map(|cut| cut.at).collect()));
         let mut bar = Bar {
             label: draft.label,
+            measure,
             start,
             length,
             meter,
@@ -131,6 +132,7 @@ pub(super) fn lay_out(drafts: Vec<BarDraft>, score: &mut WrittenScore) {
         };
     };
     score.notes.iter_mut().for_each(|note| moved(&mut note.place));
+    score.rests.iter_mut().for_each(|rest| moved(&mut rest.place));
     score.tempi.iter_mut().for_each(|mark| moved(&mut mark.place));
     score.keys.iter_mut().for_each(|key| moved(&mut key.place));
     score.clefs.iter_mut().for_each(|clef| moved(&mut clef.place));

@@ -1,11 +1,13 @@
 //! MIDI as a written score: it fills what MIDI can tell.
 
 use super::quarters::Quarters;
-use super::written::{Bar, Key, Meter, Part, PedalMark, Place, TempoMark, WrittenNote, WrittenPitch, WrittenScore};
+use super::written::{
+    Bar, Key, Look, Meter, Part, PedalMark, Place, TempoMark, WrittenNote, WrittenPitch, WrittenScore,
+};
 use crate::score::types::{Note, Score};
 
 /// Writes a MIDI file's score down: bars by its time signatures, pitches spelled by its keys.
-pub(super) fn from_midi(score: &Score) -> WrittenScore {
+pub(crate) fn from_midi(score: &Score) -> WrittenScore {
     let end = score.notes.iter().map(|note| note.offset_tick).max().unwrap_or(0);
     let lines = Lines { score, ticks: score.meter.bar_ticks_until(end.saturating_sub(1)) };
     let mut tracks: Vec<u16> = score.notes.iter().map(|note| note.track).collect();
@@ -29,6 +31,7 @@ pub(super) fn from_midi(score: &Score) -> WrittenScore {
             tied_to: false,
             grace: None,
             marks: Vec::new(),
+            look: Look::default(),
         }
     });
     let tempi = score.tempo.changes().filter(|change| change.tick < end.max(1)).map(|change| TempoMark {
@@ -110,7 +113,7 @@ fn key_at(score: &Score, tick: u64) -> i8 {
 }
 
 /// Spells a pitch with the name that is nearest to a key on the line of fifths: from three fifths below its tonic to eight above.
-fn spelled(pitch: u8, accidentals: i8) -> WrittenPitch {
+pub(crate) fn spelled(pitch: u8, accidentals: i8) -> WrittenPitch {
     const STEPS: [char; 7] = ['F', 'C', 'G', 'D', 'A', 'E', 'B'];
     let lowest = i32::from(accidentals) - 3;
     let fifth = (lowest..lowest + 12).find(|fifth| (fifth * 7).rem_euclid(12) == i32::from(pitch % 12)).unwrap_or(0);

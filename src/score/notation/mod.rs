@@ -2,10 +2,13 @@
 
 mod archive;
 mod draft;
+mod form;
 mod from_midi;
 mod graces;
 mod kern;
 mod kind;
+mod liberties;
+mod manuscript;
 mod mei;
 mod musicxml;
 mod numbers;
@@ -19,8 +22,13 @@ pub mod written;
 mod xml;
 
 use std::path::Path;
+use std::sync::Arc;
 
+pub use form::{Form, FormPass, FormSection};
+#[cfg(feature = "gui")]
+pub(crate) use from_midi::{from_midi, spelled};
 pub(crate) use kind::{HEAD_BYTES, ScoreKind, score_kind};
+pub use manuscript::{BarPass, Manuscript, Source, SourceKind};
 pub(crate) use playing::{Played, Reading, play_out};
 pub use written::{WrittenPitch, WrittenScore};
 pub(crate) use xml::LARGEST_XML_BYTES;
@@ -31,6 +39,11 @@ use crate::base::error::{Error, Result};
 
 /// Reads a score as it is written from memory; `name` stands in the error messages.
 pub(crate) fn read_written(name: &Path, bytes: &[u8]) -> Result<WrittenScore> {
+    Ok(read_with_source(name, bytes)?.0)
+}
+
+/// Reads a score as it is written, and the text that it was read from if that is XML.
+fn read_with_source(name: &Path, bytes: &[u8]) -> Result<(WrittenScore, Option<Source>)> {
     match score_kind(bytes) {
         Some(ScoreKind::Archive) => {
             let inside = archive::unpack(name, bytes)?;
@@ -40,27 +53,32 @@ pub(crate) fn read_written(name: &Path, bytes: &[u8]) -> Result<WrittenScore> {
     }
 }
 
-fn read_kind(name: &Path, kind: Option<ScoreKind>, bytes: &[u8]) -> Result<WrittenScore> {
+fn read_kind(name: &Path, kind: Option<ScoreKind>, bytes: &[u8]) -> Result<(WrittenScore, Option<Source>)> {
     match kind {
         Some(ScoreKind::MusicXml) => {
-            let text = xml::condense(&xml::decode(name, bytes)?);
-            musicxml::read(name, &xml::parse(name, &text)?)
+            let text = xml::decode(name, bytes)?;
+            let written = musicxml::read(name, &xml::parse(name, &xml::condense(&text))?)?;
+            Ok((written, Some(Source { kind: SourceKind::MusicXml, text: text.into_owned() })))
         }
         Some(ScoreKind::Mei) => {
-            let text = xml::condense(&xml::decode(name, bytes)?);
-            mei::read(name, &xml::parse(name, &text)?)
+            let text = xml::decode(name, bytes)?;
+            let written = mei::read(name, &xml::parse(name, &xml::condense(&text))?)?;
+            Ok((written, Some(Source { kind: SourceKind::Mei, text: text.into_owned() })))
         }
-        Some(ScoreKind::Kern) => kern::read(name, &xml::decode_any(name, bytes)?),
-        Some(ScoreKind::Midi) => Ok(from_midi::from_midi(&super::midi::read(name, bytes, Content::Score)?)),
+        Some(ScoreKind::Kern) => Ok((kern::read(name, &xml::decode_any(name, bytes)?)?, None)),
+        Some(ScoreKind::Midi) => Ok((from_midi::from_midi(&super::midi::read(name, bytes, Content::Score)?), None)),
         _ => Err(not_a_score(name, bytes)),
     }
 }
 
 /// The score that is aligned: a written one, played out.
-pub(super) fn played_score(name: &Path, written: &WrittenScore, reading: Reading) -> Result<Score> {
-    let played = play_out(name, written, reading)?;
-    let score = to_score::to_score(written, &played)?;
+pub(super) fn read_played(name: &Path, bytes: &[u8]) -> Result<Score> {
+    let (written, source) = read_with_source(name, bytes)?;
+    let played = play_out(name, &written, Reading::WithRepeats)?;
+    let mut score = to_score::to_score(&written, &played)?;
     check(name, &score, Content::Score)?;
+    let manuscript = Manuscript::new(written, source, &played, to_score::to_ticks);
+    score.notation.manuscript = Some(Arc::new(manuscript));
     Ok(score)
 }
 

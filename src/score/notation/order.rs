@@ -8,7 +8,7 @@ use super::written::{Bar, Sign};
 const MOST_BARS_PLAYED: usize = 200_000;
 
 /// A section that is played several times.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 struct Section {
     start: usize,
     /// The bars at whose end the player goes back, unless it was the last time.
@@ -21,20 +21,103 @@ struct Section {
 /// The bars in the order that they are played, by index, and what was taken otherwise than it is written. Signs that contradict one
 /// another never fail: a jump without its goal is not taken, a score that would not end is read once. No jump leads out of a movement.
 pub(super) fn playing_order(bars: &[Bar]) -> (Vec<u32>, Vec<String>) {
+    let ways = Ways::of(bars);
     let mut notices = Vec::new();
-    let mut order = Vec::with_capacity(bars.len());
-    for movement in movements(bars) {
-        let first = movement.start as u32;
-        let bars = &bars[movement];
-        let sections = sections(bars);
-        let path = Walk::new(bars, &sections, &mut notices).go(MOST_BARS_PLAYED.saturating_sub(order.len()));
-        let path = path.unwrap_or_else(|| {
-            notices.push("the repeats of the score do not end and are left out".to_owned());
-            (0..bars.len() as u32).collect()
-        });
-        order.extend(path.into_iter().map(|bar| first + bar));
-    }
+    let order = ways.order(bars, &ways.written(), &mut notices);
     (order, notices)
+}
+
+/// What a player is free to do: to leave a repeat out, not to follow a da capo, to repeat after it once more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Choice {
+    movement: usize,
+    what: What,
+    /// As the score says.
+    pub written: u8,
+    /// The values that it can have.
+    pub least: u8,
+    pub most: u8,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum What {
+    /// How often a section is played: its index in the movement.
+    Repeat(usize),
+    /// Whether the jump after this bar of the movement is followed.
+    Jump(usize),
+    /// Whether sections are repeated after a jump, too.
+    Again,
+}
+
+impl Choice {
+    /// Whether it is how often a section is played.
+    pub fn is_repeat(&self) -> bool {
+        matches!(self.what, What::Repeat(_))
+    }
+}
+
+/// The ways through the bars of a score.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Ways {
+    /// Bars of each movement, and the sections that are repeated in it.
+    movements: Vec<(std::ops::Range<usize>, Vec<Section>)>,
+    pub choices: Vec<Choice>,
+}
+
+impl Ways {
+    /// The ways that the signs leave open.
+    pub fn of(bars: &[Bar]) -> Self {
+        let mut ways = Self::default();
+        for range in movements(bars) {
+            let movement = ways.movements.len();
+            let mut choose =
+                |what, written, least, most| ways.choices.push(Choice { movement, what, written, least, most });
+            let own = &bars[range.clone()];
+            let sections = sections(own);
+            for (index, section) in sections.iter().enumerate().filter(|(_, section)| section.times > 1) {
+                choose(What::Repeat(index), section.times, 1, section.times);
+            }
+            let jumps = |bar: &Bar| bar.signs.iter().any(|sign| matches!(sign, Sign::DaCapo | Sign::DalSegno));
+            for (bar, _) in own.iter().enumerate().filter(|(_, bar)| jumps(bar)) {
+                choose(What::Jump(bar), 1, 0, 1);
+            }
+            if own.iter().any(jumps) && !sections.is_empty() {
+                choose(What::Again, 0, 0, 1);
+            }
+            ways.movements.push((range, sections));
+        }
+        ways
+    }
+
+    /// The choices as the score says.
+    pub fn written(&self) -> Vec<u8> {
+        self.choices.iter().map(|choice| choice.written).collect()
+    }
+
+    /// The bars in the order that they are played if these choices, one value for each, are made.
+    pub fn order(&self, bars: &[Bar], values: &[u8], notices: &mut Vec<String>) -> Vec<u32> {
+        let mut order = Vec::with_capacity(bars.len());
+        for (number, (range, sections)) in self.movements.iter().enumerate() {
+            let first = range.start as u32;
+            let bars = &bars[range.clone()];
+            let mut walk = Walk::new(bars, sections, notices);
+            let own = self.choices.iter().zip(values).filter(|(choice, _)| choice.movement == number);
+            for (choice, &value) in own {
+                match choice.what {
+                    What::Repeat(section) => walk.times[section] = value,
+                    What::Jump(bar) => walk.taken[bar] = value == 0,
+                    What::Again => walk.repeats_again = value > 0,
+                }
+            }
+            let path = walk.go(MOST_BARS_PLAYED.saturating_sub(order.len()));
+            let path = path.unwrap_or_else(|| {
+                notices.push("the repeats of the score do not end and are left out".to_owned());
+                (0..bars.len() as u32).collect()
+            });
+            order.extend(path.into_iter().map(|bar| first + bar));
+        }
+        order
+    }
 }
 
 /// The movements of a score: the numbers of the bars begin anew with each. A trio that is numbered anew is none if its da capo ends at a
@@ -126,8 +209,13 @@ struct Walk<'a> {
     beginning: HashMap<usize, Vec<usize>>,
     ending: HashMap<usize, usize>,
     bracketed: HashMap<usize, usize>,
-    /// How often each section has been begun, this time included.
+    /// How often each section has been begun, this time included. One that is played less often than written begins with a later time, so that
+    /// it ends with the last bracket.
     time: Vec<u8>,
+    /// How often each section is to be played.
+    times: Vec<u8>,
+    /// Sections are repeated after a jump, too.
+    repeats_again: bool,
     /// Which jumps have been taken.
     taken: Vec<bool>,
     jumped: bool,
@@ -143,6 +231,8 @@ impl<'a> Walk<'a> {
             ending: HashMap::new(),
             bracketed: HashMap::new(),
             time: vec![0; sections.len()],
+            times: sections.iter().map(|section| section.times).collect(),
+            repeats_again: false,
             taken: vec![false; bars.len()],
             jumped: false,
             notices,
@@ -183,13 +273,14 @@ impl<'a> Walk<'a> {
         Some(path)
     }
 
-    /// Counts the sections that begin here. After a jump every section is played as if for the last time.
+    /// Counts the sections that begin here. After a jump every section is played as if for the last time, unless it is repeated then, too.
     fn enter(&mut self, index: usize, again: Option<usize>) {
         for &number in self.beginning.get(&index).into_iter().flatten() {
-            self.time[number] = match (again == Some(number), self.jumped) {
+            let last = self.sections[number].times;
+            self.time[number] = match (again == Some(number), self.jumped && !self.repeats_again) {
                 (true, _) => self.time[number].saturating_add(1),
-                (false, true) => self.sections[number].times,
-                (false, false) => 1,
+                (false, true) => last,
+                (false, false) => last.saturating_sub(self.times[number]).saturating_add(1),
             };
         }
     }
@@ -254,4 +345,4 @@ impl<'a> Walk<'a> {
 
 #[cfg(test)]
 #[path = "order_tests.rs"]
-mod tests;
+pub(super) mod tests;

@@ -4,7 +4,7 @@ use super::*;
 
 /// Bars from a line of signs, one word a bar: `|:` and `:|` for repeats (`:|3` for three times), `[1` and `[1,2` for the first bar of a bracket,
 /// `1]` for the following ones, and the names of signs.
-fn bars(words: &str) -> Vec<Bar> {
+pub(in crate::score::notation) fn bars(words: &str) -> Vec<Bar> {
     let mut bars = Vec::new();
     for (index, word) in words.split_whitespace().enumerate() {
         let mut bar = Bar { label: (index + 1).to_string(), ..Bar::default() };

@@ -1,13 +1,17 @@
 //! From the written score to the one that is aligned: ticks and seconds, bars, tempo, loudness.
 
+use super::form::Form;
+use super::liberties::liberties;
 use super::playing::{Played, PlayedBar};
 use super::quarters::Quarters;
 use super::written::{Bar, Dynamic, Place, WrittenNote, WrittenScore};
+use std::sync::Arc;
+
 use crate::base::error::Result;
 use crate::score::meter::{BarStart, MeterMap, TimeSignature};
 use crate::score::midi::SHORTEST_NOTE_S;
 use crate::score::tempo::{Division, TempoChange, TempoMap};
-use crate::score::types::{KeySignature, Notation, Note, NoteName, PedalChange, ProgramChange, Score};
+use crate::score::types::{KeySignature, Notation, Note, NoteName, NoteOrigin, PedalChange, ProgramChange, Score};
 
 /// Ticks per quarter note: whole numbers for tuplets of 3, 5, 6, 7 and 9 and notes down to 1/128.
 const TICKS: u16 = 10_080;
@@ -15,6 +19,11 @@ const TICKS: u16 = 10_080;
 const USUAL_VELOCITY: u8 = 80;
 /// The channel of percussion instruments, from 0, which no part may have.
 const PERCUSSION_CHANNEL: u8 = 9;
+
+/// A place in the score as it is played, in its ticks.
+pub(super) fn to_ticks(at: Quarters) -> u64 {
+    at.to_ticks(TICKS)
+}
 
 /// Makes the score of a written one that was played out.
 pub(super) fn to_score(written: &WrittenScore, played: &Played) -> Result<Score> {
@@ -48,7 +57,11 @@ pub(super) fn to_score(written: &WrittenScore, played: &Played) -> Result<Score>
                 onset_s,
                 offset_s: tempo.tick_to_seconds(offset_tick as f64),
             },
-            NoteName { id, spelling: sounds_as_written.then_some(note.written) },
+            NoteName {
+                id,
+                spelling: sounds_as_written.then_some(note.written),
+                origin: NoteOrigin { note: one.note, time: one.time, stroke: one.stroke },
+            },
         ));
     }
     notes.sort_by_key(|(n, _)| (n.onset_tick, n.pitch, n.channel, n.track, n.offset_tick));
@@ -65,6 +78,9 @@ pub(super) fn to_score(written: &WrittenScore, played: &Played) -> Result<Score>
             notes: names,
             parts: written.parts.iter().map(|part| part.name.clone()).collect(),
             notices: written.notices.iter().chain(&played.notices).cloned().collect(),
+            form: Form::of(written, played, to_ticks).map(Arc::new),
+            manuscript: None,
+            liberties: liberties(written, played, to_ticks),
         },
     })
 }

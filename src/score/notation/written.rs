@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::quarters::Quarters;
+pub use super::quarters::Quarters;
 
 /// A score as its file writes it. Places are a bar and a distance from that bar's line.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
@@ -19,6 +19,8 @@ pub struct WrittenScore {
     pub prescribed: Option<Vec<u32>>,
     /// Notes by bar and place; grace notes stand before the note that they lead to.
     pub notes: Vec<WrittenNote>,
+    /// Rests by bar and place.
+    pub rests: Vec<WrittenRest>,
     /// Tempo marks in order.
     pub tempi: Vec<TempoMark>,
     /// Key signatures in order, of all parts that agree once.
@@ -61,6 +63,9 @@ pub struct Place {
 pub struct Bar {
     /// Its number as printed: usually digits, but "12a" or "X1" are seen.
     pub label: String,
+    /// Index of the measure of the file that it is, or a part of.
+    #[serde(skip)]
+    pub measure: u32,
     /// Where it begins when every bar is read once.
     #[serde(rename = "start_quarters")]
     pub start: Quarters,
@@ -198,6 +203,99 @@ pub struct WrittenNote {
     /// What else is written at it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub marks: Vec<Mark>,
+    /// How it is drawn.
+    #[serde(skip)]
+    pub look: Look,
+}
+
+/// A rest as it is written.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct WrittenRest {
+    /// Index of its part.
+    pub part: u16,
+    /// Staff of the part, from 1.
+    pub staff: u8,
+    /// Voice of the part, from 1.
+    pub voice: u16,
+    /// Where it stands.
+    #[serde(flatten)]
+    pub place: Place,
+    /// How long it is.
+    #[serde(rename = "duration_quarters")]
+    pub duration: Quarters,
+    /// It stands for a whole bar, whatever its length.
+    pub whole_bar: bool,
+    /// As it is drawn, if the file says so.
+    #[serde(skip)]
+    pub value: Option<NoteValue>,
+}
+
+/// How a note is drawn, as far as its file says so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Look {
+    /// Note value and dots.
+    pub value: Option<NoteValue>,
+    /// Where it stands under a beam.
+    pub beam: Option<BeamPlace>,
+    /// Which way its stem goes.
+    pub stem: Option<Stem>,
+    /// An accidental is printed.
+    pub accidental: bool,
+    /// A tuplet whose number is printed begins or ends here.
+    pub tuplet: Option<TupletEdge>,
+}
+
+/// A note value as it is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NoteValue {
+    /// 0 for a whole note, 1 for a half, 2 for a quarter …; -1 for a breve.
+    pub power: i8,
+    /// How many dots.
+    pub dots: u8,
+    /// So many in the time of so many: (3, 2) in a triplet, (1, 1) in none.
+    pub tuplet: (u8, u8),
+}
+
+impl NoteValue {
+    /// How long a note of this value is.
+    pub fn length(self) -> Quarters {
+        let plain = match self.power {
+            power @ ..=0 => Quarters::ratio(4 << power.unsigned_abs().min(4), 1),
+            power => Quarters::ratio(4, 1 << power.min(12)),
+        };
+        let dots = self.dots.min(6);
+        let dotted = plain.scaled((2 << dots) - 1, 1 << dots);
+        dotted.scaled(self.tuplet.1.into(), self.tuplet.0.into())
+    }
+}
+
+/// Where a note stands under a beam.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BeamPlace {
+    /// The beam begins.
+    Begin,
+    /// It goes on.
+    Inside,
+    /// It ends.
+    End,
+}
+
+/// Which way a stem goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stem {
+    /// Upwards, right of the head.
+    Up,
+    /// Downwards, left of the head.
+    Down,
+}
+
+/// Where a tuplet begins or ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TupletEdge {
+    /// It begins.
+    Begin,
+    /// It ends.
+    End,
 }
 
 /// A grace note.
@@ -229,6 +327,8 @@ pub enum Mark {
     },
     /// A fermata.
     Fermata,
+    /// Staccato, accent, tenuto …, by its name in MusicXML.
+    Articulation(String),
     /// Text that is sung.
     Lyric {
         /// Verse as printed.

@@ -173,6 +173,22 @@ impl<'a> Element<'a> for Node<'a, '_> {
     }
 }
 
+/// The `note` elements of a document in its order: those without a name of their own are called by their number.
+pub(super) struct NoteNumbers(Vec<usize>);
+
+impl NoteNumbers {
+    /// Counts the notes of a document.
+    pub fn of(document: &Document<'_>) -> Self {
+        Self(document.descendants().filter(|node| node.is("note")).map(|node| node.id().get_usize()).collect())
+    }
+
+    /// The name of a note: its own, or else `n` and its number from 1.
+    pub fn name(&self, node: Node<'_, '_>) -> String {
+        let number = || self.0.partition_point(|&other| other < node.id().get_usize()) + 1;
+        node.attr("id").filter(|id| !id.is_empty()).map_or_else(|| format!("n{}", number()), str::to_owned)
+    }
+}
+
 /// A whole number, also one written with a fraction, as some programs do.
 pub(super) fn whole(text: &str) -> Option<i64> {
     let number: f64 = text.trim().parse().ok()?;

@@ -7,8 +7,10 @@ mod doubts;
 mod peaks;
 mod piece;
 mod roll;
+pub mod route;
 mod solution;
 mod spectrum;
+mod staff;
 
 pub use change::Change;
 pub use differences::{Difference, DifferenceKind};

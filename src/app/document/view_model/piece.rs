@@ -1,5 +1,6 @@
 //! A recording and its score, read, with what the panes need to draw them.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::attacks::attacks_s;
@@ -7,6 +8,7 @@ use super::peaks::Peaks;
 use crate::align::{Performance, ReadPerformance};
 use crate::app::document::source::Sources;
 use crate::audio::AudioClip;
+use crate::engraving::Engraving;
 use crate::score::{Score, ScoreBeat};
 
 /// What a [`Piece`] is made of.
@@ -55,6 +57,8 @@ pub struct Piece {
     pub onsets_s: Vec<f64>,
     /// Lowest and highest pitch.
     pub pitches: (u8, u8),
+    /// The score in staff notation.
+    pub engraving: Arc<Engraving>,
 }
 
 impl Piece {
@@ -71,6 +75,7 @@ impl Piece {
             },
             beats: score.beats(),
             onsets_s: score.onsets_s(),
+            engraving: Arc::new(Engraving::new(&score)),
             pitches: (pitches.clone().min().unwrap_or(60), pitches.max().unwrap_or(60)),
             sources,
             recording_name,
@@ -86,6 +91,16 @@ impl Piece {
     /// The same piece with a MIDI performance that is heard otherwise.
     pub fn sounding(&self, sound: Arc<AudioClip>) -> Self {
         Self { peaks: Peaks::new(&sound.samples), recording: sound, ..self.clone() }
+    }
+
+    /// The parts of the score that have notes: their tracks and names.
+    pub fn tracks(&self) -> Vec<(u16, String)> {
+        let with_notes: BTreeSet<u16> = self.score.notes.iter().map(|note| note.track).collect();
+        let name = |track: u16| {
+            let named = self.score.notation.parts.get(usize::from(track)).filter(|name| !name.is_empty());
+            named.cloned().unwrap_or_else(|| format!("Part {}", track + 1))
+        };
+        with_notes.into_iter().map(|track| (track, name(track))).collect()
     }
 
     /// Whether the performance is MIDI.

@@ -119,6 +119,18 @@ impl Roll {
         Some(Self { instead, ..Self::new(spans) })
     }
 
+    /// When the reference has each of so many notes begin; none of those that it does not have.
+    pub fn reference_onsets_s(&self, notes: usize) -> Vec<Option<f64>> {
+        let mut onsets = vec![None; notes];
+        // By start: the first stretch of a note is where it begins.
+        for span in self.spans.iter().filter(|span| matches!(span.support, Support::Both | Support::ReferenceOnly)) {
+            if let Some(onset) = span.note.and_then(|note| onsets.get_mut(note as usize)) {
+                onset.get_or_insert(span.start_s);
+            }
+        }
+        onsets
+    }
+
     /// The stretches of notes that a view may show, by start.
     pub fn between(&self, from_s: f64, to_s: f64) -> &[RollSpan] {
         let first = self.spans.partition_point(|span| span.start_s < from_s - self.longest_s);

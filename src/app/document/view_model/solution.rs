@@ -4,6 +4,7 @@ use super::differences::{Difference, differences};
 use super::doubts::{Doubt, doubts};
 use super::piece::Piece;
 use super::roll::Roll;
+use super::staff::StaffTimes;
 use crate::align::result::Alignment;
 use crate::app::preferences::NoteColours;
 use crate::evaluation::{GroundTruth, Metrics, TimeMap, evaluate};
@@ -52,6 +53,8 @@ pub struct Solution {
     pub played: Option<Roll>,
     /// The same as a list, in order of time.
     pub differences: Vec<Difference>,
+    /// What stands on the staves, at its places.
+    pub staff: StaffTimes,
     /// Onsets in order.
     pub onsets: Vec<PlacedOnset>,
     /// Beats in order.
@@ -80,14 +83,16 @@ impl Solution {
         });
         let mut tempi: Vec<f64> = alignment.tempo.iter().map(|point| point.beats_per_minute).collect();
         tempi.sort_by(f64::total_cmp);
+        let compared = reference.map(|reference| Roll::compared(piece, &alignment, reference));
         Self {
+            staff: StaffTimes::new(&piece.engraving, &alignment, compared.as_ref()),
             onsets: piece.onsets_s.iter().map(placed).collect(),
             beats: beats.collect(),
             doubts: doubts(piece, &alignment, reference),
             metrics: reference.map(|r| evaluate(&TimeMap::of_alignment(&piece.score, &alignment), &r.times)),
             median_tempo: tempi.get(tempi.len() / 2).copied().unwrap_or(0.0),
             shaded: Roll::shaded(piece, &alignment),
-            compared: reference.map(|reference| Roll::compared(piece, &alignment, reference)),
+            compared,
             played: Roll::played(piece, &alignment),
             differences: differences(piece, &alignment),
             alignment,

@@ -56,6 +56,10 @@ pub fn leave_out_controls(ctx: &egui::Context) {
     ctx.data_mut(|data| data.insert_temp(egui::Id::unique("panes without controls"), true));
 }
 
+fn has_controls(ui: &Ui) -> bool {
+    !ui.data(|data| data.get_temp::<bool>(egui::Id::unique("panes without controls")).unwrap_or_default())
+}
+
 /// Which gestures a pane understands beyond scrolling and zooming.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Grip {
@@ -90,12 +94,28 @@ impl Canvas {
             pointer: response.hover_pos(),
             response,
             heighten,
-            has_controls: !ui
-                .data(|data| data.get_temp::<bool>(egui::Id::unique("panes without controls")).unwrap_or_default()),
+            has_controls: has_controls(ui),
         };
         canvas.painter.rect_filled(rect, 0.0, canvas.palette.canvas);
         canvas.scroll_and_zoom(ui, commands);
         canvas.point_and_drag(ui, state, grip, commands);
+        canvas
+    }
+
+    /// A pane that is not on the time axis: gestures are its own.
+    pub fn still(ui: &Ui, rect: Rect, plot: Rect, gutter: Rect, view: TimeView, response: Response) -> Self {
+        let canvas = Self {
+            painter: ui.painter_at(rect),
+            plot,
+            gutter,
+            view,
+            palette: Palette::of(ui),
+            pointer: response.hover_pos(),
+            response,
+            heighten: 1.0,
+            has_controls: has_controls(ui),
+        };
+        canvas.painter.rect_filled(rect, 0.0, canvas.palette.canvas);
         canvas
     }
 

@@ -17,16 +17,19 @@ mod note_grip;
 mod notices;
 mod onset_tag;
 mod open_dialog;
+mod parts_menu;
 mod piano_roll;
 mod picture_dialog;
 mod relink_dialog;
 mod results;
 mod roll_notes;
 mod ruler;
+mod section_strip;
 mod settings;
 mod shortcuts;
 mod side;
 mod spectrum;
+mod staff;
 mod tempo;
 mod transport;
 mod tuning;
@@ -41,13 +44,23 @@ pub use heights::STEP as HEIGHT_STEP;
 pub use menu::{export_dialog, menu_ui};
 pub use notices::{drop_hint_ui, notices_ui};
 pub use piano_roll::piano_roll_ui;
-pub use ruler::{RULER_HEIGHT, ruler_ui};
+pub use ruler::ruler_ui;
+pub use section_strip::section_strip_ui;
+use section_strip::{STRIP_HEIGHT, has_section_strip};
+
+use crate::app::state::AppState;
 pub use side::side_ui;
 pub use spectrum::{forget_spectrum_tiles, spectrum_ui};
+pub use staff::staff_ui;
 pub use tempo::tempo_ui;
 pub use transport::transport_ui;
 pub use warp::warp_ui;
 pub use waveform::waveform_ui;
+
+/// How high the ruler is with the strip of sections above it.
+pub fn ruler_height(state: &AppState) -> f32 {
+    ruler::RULER_HEIGHT + if has_section_strip(state) { STRIP_HEIGHT } else { 0.0 }
+}
 
 /// A time as people read it: 1:02.3, or with milliseconds.
 pub fn clock(seconds: f64, decimals: usize) -> String {

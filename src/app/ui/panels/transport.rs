@@ -4,6 +4,7 @@ use eframe::egui::{self, FontId, RichText, Slider, Ui, vec2};
 
 use super::clock;
 use super::icons::{Icon, icon_button};
+use super::parts_menu::parts_menu_ui;
 use crate::app::command::Command;
 use crate::app::playback::Mix;
 use crate::app::state::AppState;
@@ -39,6 +40,7 @@ pub fn transport_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) 
         ui.separator();
         ui.add_space(4.0);
         listen_ui(ui, state, commands);
+        parts_menu_ui(ui, state, commands);
         ui.add_space(4.0);
         ui.separator();
         ui.add_space(4.0);

@@ -269,6 +269,10 @@ impl Reader {
             (note.part, note.staff) = place(note.part);
             note.voice += u16::from(note.staff - 1) * 4;
         }
+        for rest in &mut self.score.rests {
+            (rest.part, rest.staff) = place(rest.part);
+            rest.voice += u16::from(rest.staff - 1) * 4;
+        }
         for clef in &mut self.score.clefs {
             (clef.part, clef.staff) = place(clef.part);
         }

@@ -1,7 +1,7 @@
 //! Tokens of **kern: length, pitch, ties, ornaments.
 
 use super::super::quarters::Quarters;
-use super::super::written::{Grace, Mark, WrittenNote, WrittenPitch};
+use super::super::written::{BeamPlace, Grace, Look, Mark, Stem, WrittenNote, WrittenPitch, WrittenRest};
 use super::Reader;
 use super::spines::Kind;
 
@@ -43,6 +43,7 @@ impl Reader {
                 grace: is_grace
                     .then_some(Grace { slashed: first.contains('q') && !first.contains("qq"), steps_before: 1 }),
                 marks: marks_of(token),
+                look: look_of(token, first),
             });
         }
         let Some(length) = length.filter(|_| !is_grace) else { return false };
@@ -50,7 +51,18 @@ impl Reader {
         self.spines[column].until = end;
         let bar = self.bar();
         if first.contains('r') {
-            bar.reach(end)
+            bar.reach(end);
+            if !first.contains("yy") {
+                self.score.rests.push(WrittenRest {
+                    part: staff as u16,
+                    staff: 1,
+                    voice: voice.min(1000) as u16 + 1,
+                    place,
+                    duration: length,
+                    whole_bar: false,
+                    value: None,
+                });
+            }
         } else {
             bar.note(place.at, end)
         }
@@ -92,6 +104,22 @@ fn pitch_of(token: &str) -> Option<WrittenPitch> {
     Some(WrittenPitch { step: letter.to_ascii_uppercase(), alter: signs('#') - signs('-'), octave })
 }
 
+/// How a note is drawn; beams are written at the first note of a chord.
+fn look_of(token: &str, first: &str) -> Look {
+    let (begins, ends) = (first.matches('L').count(), first.matches('J').count());
+    let beam = match begins.cmp(&ends) {
+        std::cmp::Ordering::Greater => Some(BeamPlace::Begin),
+        std::cmp::Ordering::Less => Some(BeamPlace::End),
+        std::cmp::Ordering::Equal => None,
+    };
+    let stem = match (token.contains('/'), token.contains('\\')) {
+        (true, false) => Some(Stem::Up),
+        (false, true) => Some(Stem::Down),
+        _ => None,
+    };
+    Look { beam, stem, accidental: token.contains('X'), ..Look::default() }
+}
+
 fn marks_of(token: &str) -> Vec<Mark> {
     let ornaments = [
         ('T', "trill-mark"),
@@ -108,6 +136,11 @@ fn marks_of(token: &str) -> Vec<Mark> {
         let mark = Mark::Ornament((*name).to_owned());
         if !marks.contains(&mark) {
             marks.push(mark);
+        }
+    }
+    for (sign, name) in [('\'', "staccato"), ('~', "tenuto"), ('^', "accent"), ('`', "staccatissimo")] {
+        if token.contains(sign) {
+            marks.push(Mark::Articulation(name.to_owned()));
         }
     }
     if token.contains(';') {

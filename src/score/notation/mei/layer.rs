@@ -5,12 +5,17 @@ use roxmltree::Node;
 use super::super::draft::BarDraft;
 use super::super::graces::Graces;
 use super::super::quarters::Quarters;
-use super::super::written::{Between, Grace, Mark, Place, WrittenNote};
+use super::super::written::{Between, Grace, Mark, Place, WrittenNote, WrittenRest};
 use super::super::xml::Element;
 use super::definitions::Staff;
 use super::ornaments::marks_of;
 use super::pitch::{BarAccidentals, pitch_of};
-use super::{DEEPEST, Reader, preferred};
+use super::{DEEPEST, Reader, look, preferred};
+
+/// Most bars that one sign repeats.
+const MOST_REPEATED: u32 = 16;
+/// Between the name of a note and the number of the bar that a sign repeats it in.
+const COPY: &str = ".m";
 
 /// Where a layer is read.
 struct Layer {
@@ -72,26 +77,46 @@ impl<'a, 'b> Reader<'a, 'b> {
                     at.graces.settle(&mut self.score.notes);
                     at.cursor.at += length;
                     if child.is("rest") {
-                        bar.reach(at.cursor.at)
+                        bar.reach(at.cursor.at);
+                        self.rest(child, at, length, false);
                     } else {
                         bar.space(at.cursor.at)
                     }
                     self.end_span(child, at);
                 }
-                "mRest" | "mSpace" | "mRpt" | "multiRest" => {
+                "mRpt" => self.repeat_bars(child, 1, at, bar),
+                "mRpt2" => self.repeat_bars(child, 2, at, bar),
+                "multiRpt" => {
+                    let number = child.attr("num").and_then(|number| number.parse().ok()).unwrap_or(1);
+                    self.repeat_bars(child, number, at, bar);
+                }
+                "beatRpt" => self.repeat(Quarters::ratio(4, self.meter.beat_type.into()), at, bar),
+                "halfmRpt" => self.repeat(self.bar_length().scaled(1, 2), at, bar),
+                "mRest" | "mSpace" | "multiRest" => {
                     let times = child
                         .attr("num")
                         .and_then(|times| times.parse().ok())
                         .filter(|times| (1..1000).contains(times));
-                    at.cursor.at += self.bar_length().scaled(times.filter(|_| child.is("multiRest")).unwrap_or(1), 1);
+                    let length = self.bar_length();
+                    at.cursor.at += length.scaled(times.filter(|_| child.is("multiRest")).unwrap_or(1), 1);
+                    if child.is("mRest") {
+                        self.rest(child, at, length, true);
+                    }
                     bar.space(at.cursor.at);
-                    self.left_out += usize::from(child.is("mRpt"));
                 }
-                "beatRpt" | "halfmRpt" | "mRpt2" => self.left_out += 1,
                 "tuplet" => {
                     at.ratios.push(ratio_of(child));
+                    let first = self.score.notes.len();
                     self.events(child, at, bar, grace);
                     at.ratios.pop();
+                    if child.attr("num.visible") != Some("false") {
+                        look::join_tuplet(&mut self.score.notes[first..]);
+                    }
+                }
+                "beam" => {
+                    let first = self.score.notes.len();
+                    self.events(child, at, bar, grace);
+                    look::join_beam(&mut self.score.notes[first..]);
                 }
                 "graceGrp" => self.events(child, at, bar, true),
                 "bTrem" => self.tremolo(child, at, bar, None),
@@ -106,13 +131,58 @@ impl<'a, 'b> Reader<'a, 'b> {
                         self.events(reading, at, bar, grace);
                     }
                 }
-                "beam" | "ligature" | "supplied" | "add" | "unclear" | "damage" | "corr" | "reg" | "orig" | "sic" => {
+                "ligature" | "supplied" | "add" | "unclear" | "damage" | "corr" | "reg" | "orig" | "sic" => {
                     self.events(child, at, bar, grace);
                 }
                 _ => {}
             }
         }
         at.depth -= 1;
+    }
+
+    /// The layer goes on with what it had in so many bars before this one, in as many bars from this one on.
+    fn repeat_bars(&mut self, node: Node<'a, 'b>, number: u32, at: &mut Layer, bar: &mut BarDraft) {
+        let here = at.cursor.bar;
+        let number = number.min(MOST_REPEATED);
+        if number == 0 || number > here {
+            // There is nothing before it to repeat.
+            self.left_out += 1;
+        } else {
+            let before = |note: &WrittenNote| (here - number..here).contains(&note.place.bar);
+            self.copy(at, before, |place| Place { bar: place.bar + number, ..place }, bar);
+        }
+        let length = self.length(node, at);
+        at.cursor.at += if length.is_positive() { length } else { self.bar_length() };
+        bar.space(at.cursor.at);
+    }
+
+    /// The layer goes on with what it had just before.
+    fn repeat(&mut self, length: Quarters, at: &mut Layer, bar: &mut BarDraft) {
+        let here = at.cursor;
+        if here.at < length {
+            self.left_out += 1;
+        } else {
+            let before = |note: &WrittenNote| note.place.bar == here.bar && here.at - length <= note.place.at;
+            self.copy(at, before, |place| Place { at: place.at + length, ..place }, bar);
+        }
+        at.cursor.at += length;
+        bar.space(at.cursor.at);
+    }
+
+    /// Writes notes of a layer once more elsewhere, under names of their own.
+    fn copy(&mut self, at: &Layer, of: impl Fn(&WrittenNote) -> bool, to: impl Fn(Place) -> Place, bar: &mut BarDraft) {
+        let own =
+            |note: &&WrittenNote| (note.part, note.staff, note.voice) == (at.staff.part, at.staff.staff, at.voice);
+        let mut copies: Vec<WrittenNote> =
+            self.score.notes.iter().filter(own).filter(|note| of(note)).cloned().collect();
+        for copy in &mut copies {
+            copy.place = to(copy.place);
+            copy.id += &format!("{COPY}{}", copy.place.bar + 1);
+            if copy.place.bar == at.cursor.bar {
+                bar.note(copy.place.at, copy.place.at + copy.duration);
+            }
+        }
+        self.score.notes.extend(copies);
     }
 
     /// What an element stands for: itself, or the one that it is a copy of.
@@ -207,7 +277,7 @@ impl<'a, 'b> Reader<'a, 'b> {
         if grace.is_some() {
             at.graces.push(self.score.notes.len(), is_chord);
         }
-        let id = node.attr("id").map_or_else(|| format!("n{}", self.score.notes.len() + 1), str::to_owned);
+        let id = self.numbers.name(node);
         self.score.notes.push(WrittenNote {
             id,
             part: at.staff.part,
@@ -221,6 +291,21 @@ impl<'a, 'b> Reader<'a, 'b> {
             tied_to,
             grace,
             marks,
+            look: look::look(node, chord, &at.ratios),
+        });
+    }
+
+    /// A rest that ends at the cursor.
+    fn rest(&mut self, node: Node<'a, 'b>, at: &Layer, duration: Quarters, whole_bar: bool) {
+        let place = Place { at: at.cursor.at - duration, ..at.cursor };
+        self.score.rests.push(WrittenRest {
+            part: at.staff.part,
+            staff: at.staff.staff,
+            voice: at.voice,
+            place,
+            duration,
+            whole_bar,
+            value: look::value(node, None, &at.ratios),
         });
     }
 

@@ -3,6 +3,7 @@
 mod control;
 mod definitions;
 mod layer;
+mod look;
 mod ornaments;
 mod pitch;
 
@@ -16,7 +17,7 @@ use super::musicxml::{MOST_BARS, sort};
 use super::numbers::numbers;
 use super::quarters::Quarters;
 use super::written::{Mark, Meter, WrittenScore};
-use super::xml::Element;
+use super::xml::{Element, NoteNumbers};
 use crate::base::error::{Error, Result};
 use definitions::Staves;
 
@@ -26,7 +27,7 @@ const DEEPEST: usize = 64;
 /// Reads a document whose root is `mei`, or one of the elements within it that hold music.
 pub(super) fn read(name: &Path, document: &Document<'_>) -> Result<WrittenScore> {
     let root = document.root_element();
-    let mut reader = Reader::new(root);
+    let mut reader = Reader::new(root, NoteNumbers::of(document));
     reader.head(root);
     for movement in movements(root) {
         reader.movement(movement);
@@ -59,6 +60,7 @@ fn movements<'a, 'b>(root: Node<'a, 'b>) -> Vec<Node<'a, 'b>> {
 /// Reads the music of a document.
 struct Reader<'a, 'b> {
     score: WrittenScore,
+    numbers: NoteNumbers,
     bars: Vec<BarDraft>,
     staves: Staves,
     meter: Meter,
@@ -86,11 +88,12 @@ struct Reader<'a, 'b> {
 }
 
 impl<'a, 'b> Reader<'a, 'b> {
-    fn new(root: Node<'a, 'b>) -> Self {
+    fn new(root: Node<'a, 'b>, numbers: NoteNumbers) -> Self {
         let named = root.descendants().filter_map(|node| Some((node.attr("id")?, node))).collect();
         let is_explicit = root.descendants().any(|node| node.attr("accid.ges").is_some());
         let mut reader = Self {
             score: WrittenScore::default(),
+            numbers,
             bars: Vec::new(),
             staves: Staves::default(),
             meter: Meter::default(),
@@ -217,9 +220,12 @@ impl<'a, 'b> Reader<'a, 'b> {
         self.score.prescribed = order.filter(|order| !order.is_empty() && order.len() < 100 * self.bars.len());
         self.score.parts = self.staves.parts();
         if self.left_out > 0 {
-            let notice = format!("{} signs for a repeated bar or beat are left empty", self.left_out);
+            let notice =
+                format!("{} signs for a repeated bar or beat have nothing before them to repeat", self.left_out);
             self.score.notices.push(notice);
         }
+        let bars = self.bars.len();
+        self.score.notes.retain(|note| (note.place.bar as usize) < bars);
         sort(&mut self.score);
         lay_out(self.bars, &mut self.score);
         self.score

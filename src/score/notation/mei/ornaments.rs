@@ -14,6 +14,10 @@ pub(super) fn marks_of(node: Node<'_, '_>) -> Vec<Mark> {
     if let Some(names) = node.attr("ornam") {
         marks.extend(names.split_whitespace().map(|name| Mark::Ornament(name.to_owned())));
     }
+    let children = node.all("artic").filter_map(|sign| sign.attr("artic"));
+    for names in node.attr("artic").into_iter().chain(children) {
+        marks.extend(names.split_whitespace().filter_map(articulation));
+    }
     let strokes = node.attr("stem.mod").and_then(|stem| stem.strip_suffix("slash")?.parse().ok());
     if let Some(strokes) = strokes.filter(|_| node.attr("grace").is_none()) {
         marks.push(Mark::Tremolo { strokes, between: None });
@@ -27,6 +31,19 @@ pub(super) fn marks_of(node: Node<'_, '_>) -> Vec<Mark> {
     }
     lyric(&mut marks, None, node.attr("syl").unwrap_or_default());
     marks
+}
+
+/// An articulation by the name that MusicXML has for it.
+fn articulation(name: &str) -> Option<Mark> {
+    let name = match name {
+        "stacc" => "staccato",
+        "acc" => "accent",
+        "ten" => "tenuto",
+        "marc" => "strong-accent",
+        "stacciss" | "spicc" => "staccatissimo",
+        _ => return None,
+    };
+    Some(Mark::Articulation(name.to_owned()))
 }
 
 fn lyric(marks: &mut Vec<Mark>, verse: Option<&str>, text: &str) {

@@ -3,6 +3,7 @@
 mod barline;
 mod direction;
 mod header;
+mod look;
 mod note;
 mod part;
 
@@ -12,7 +13,7 @@ use roxmltree::{Document, Node};
 
 use super::draft::{BarDraft, lay_out};
 use super::written::WrittenScore;
-use super::xml::Element;
+use super::xml::{Element, NoteNumbers};
 use crate::base::error::{Error, Result};
 use header::Head;
 use part::PartReader;
@@ -33,9 +34,10 @@ pub(super) fn read(name: &Path, document: &Document<'_>) -> Result<WrittenScore>
     let mut score =
         WrittenScore { title: head.title.take(), composer: head.composer.take(), ..WrittenScore::default() };
     let mut bars = vec![BarDraft::default(); most];
+    let numbers = NoteNumbers::of(document);
     let among_others = measures.len() > 1;
     for (id, measures) in measures {
-        read_part(&mut head, id, &measures, &mut bars, among_others, &mut score);
+        read_part(&mut head, &numbers, id, &measures, &mut bars, among_others, &mut score);
     }
     if score.parts.is_empty() {
         return Err(Error::malformed(name, "the MusicXML has no parts", "export the score again"));
@@ -47,6 +49,7 @@ pub(super) fn read(name: &Path, document: &Document<'_>) -> Result<WrittenScore>
 
 fn read_part(
     head: &mut Head,
+    numbers: &NoteNumbers,
     id: &str,
     measures: &[Option<Node<'_, '_>>],
     bars: &mut [BarDraft],
@@ -56,7 +59,7 @@ fn read_part(
     let number = u16::try_from(score.parts.len()).unwrap_or(u16::MAX);
     let part = head.part(id, score.parts.len());
     score.parts.push(part);
-    let mut reader = PartReader::new(number, head.concert_pitch, among_others, score);
+    let mut reader = PartReader::new(number, numbers, head.concert_pitch, among_others, score);
     for (index, measure) in measures.iter().enumerate() {
         if let Some(measure) = measure {
             reader.measure(*measure, index as u32, bars);
@@ -93,6 +96,7 @@ fn by_bars<'a, 'b>(root: Node<'a, 'b>) -> Measures<'a, 'b> {
 /// Puts everything in the order of the page; what stands at one place keeps the order of the file.
 pub(super) fn sort(score: &mut WrittenScore) {
     score.notes.sort_by_key(|note| note.place);
+    score.rests.sort_by_key(|rest| rest.place);
     score.tempi.sort_by_key(|mark| mark.place);
     // Every part repeats the tempo marks of all.
     score.tempi.dedup_by(|later, earlier| {

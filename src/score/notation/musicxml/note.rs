@@ -4,8 +4,9 @@ use roxmltree::Node;
 
 use super::super::draft::BarDraft;
 use super::super::quarters::Quarters;
-use super::super::written::{Between, Grace, Mark, WrittenNote, WrittenPitch};
+use super::super::written::{Between, Grace, Mark, WrittenNote, WrittenPitch, WrittenRest};
 use super::super::xml::Element;
+use super::look;
 use super::part::{PartReader, staff_of};
 
 impl PartReader<'_> {
@@ -19,11 +20,23 @@ impl PartReader<'_> {
             self.chord = self.cursor;
             self.cursor.at += length;
         }
-        if node.child("rest").is_none() {
-            bar.note(place.at, place.at + length);
+        let voice = self.voice(node.child_words("voice").unwrap_or("1"));
+        match node.child("rest") {
+            None => bar.note(place.at, place.at + length),
+            Some(rest) if grace.is_none() && node.attr("print-object") != Some("no") => {
+                self.score.rests.push(WrittenRest {
+                    part: self.part,
+                    staff: staff_of(node.child_words("staff")),
+                    voice,
+                    place,
+                    duration: length,
+                    whole_bar: rest.attr("measure") == Some("yes"),
+                    value: look::value(node),
+                });
+            }
+            Some(_) => {}
         }
         bar.reach(place.at + length);
-        let voice = self.voice(node.child_words("voice").unwrap_or("1"));
         if grace.is_none()
             && let Some(graces) = self.graces.get_mut(&voice)
         {
@@ -38,7 +51,7 @@ impl PartReader<'_> {
             self.graces.entry(voice).or_default().push(self.score.notes.len(), is_chord);
             Grace { slashed: grace.attr("slash") == Some("yes"), steps_before: 1 }
         });
-        let id = node.attr("id").map_or_else(|| format!("n{}", self.score.notes.len() + 1), str::to_owned);
+        let id = self.numbers.name(node);
         let (tied_from, tied_to) = ties(node);
         self.score.notes.push(WrittenNote {
             id,
@@ -53,6 +66,7 @@ impl PartReader<'_> {
             tied_to,
             grace,
             marks: marks(node),
+            look: look::look(node),
         });
     }
 
@@ -97,6 +111,10 @@ fn marks(node: Node<'_, '_>) -> Vec<Mark> {
         match notation.tag_name().name() {
             "fermata" => marks.push(Mark::Fermata),
             "arpeggiate" => marks.push(Mark::Arpeggio { down: notation.attr("direction") == Some("down") }),
+            "articulations" => {
+                let names = notation.children().filter(Node::is_element).map(|sign| sign.tag_name().name());
+                marks.extend(names.map(|name| Mark::Articulation(name.to_owned())));
+            }
             "ornaments" => marks.extend(notation.children().filter_map(ornament)),
             _ => {}
         }

@@ -8,7 +8,7 @@ use super::super::draft::BarDraft;
 use super::super::graces::Graces;
 use super::super::quarters::Quarters;
 use super::super::written::{Clef, Key, Meter, PedalMark, Place, WrittenScore};
-use super::super::xml::{Element, whole};
+use super::super::xml::{Element, NoteNumbers, whole};
 use super::barline::{OpenEnding, read_barline};
 use super::direction;
 
@@ -16,6 +16,7 @@ use super::direction;
 pub(super) struct PartReader<'a> {
     pub part: u16,
     pub score: &'a mut WrittenScore,
+    pub numbers: &'a NoteNumbers,
     /// Divisions of a quarter note.
     divisions: i64,
     /// Semitones that the part sounds higher than it is written.
@@ -39,10 +40,17 @@ pub(super) struct PartReader<'a> {
 }
 
 impl<'a> PartReader<'a> {
-    pub fn new(part: u16, concert_pitch: bool, among_others: bool, score: &'a mut WrittenScore) -> Self {
+    pub fn new(
+        part: u16,
+        numbers: &'a NoteNumbers,
+        concert_pitch: bool,
+        among_others: bool,
+        score: &'a mut WrittenScore,
+    ) -> Self {
         Self {
             part,
             score,
+            numbers,
             divisions: 1,
             transposition: 0,
             concert_pitch,

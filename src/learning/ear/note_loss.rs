@@ -20,7 +20,7 @@ const BEGIN_WEIGHT: f64 = 3.0;
 const BEGINS: f64 = 10.0;
 const SOUNDS: f64 = 0.3;
 const ENDS: f64 = 3.0;
-const OFFSET: f64 = 0.8;
+const OFFSET: f64 = 0.4;
 /// The logarithm of the scale is kept within these.
 const SCALES: (f64, f64) = (-4.0, 2.0);
 

@@ -10,12 +10,12 @@ pub(super) const REACH_S: f64 = 0.3;
 /// What tells whether a note of the score was played.
 pub const NOTE_CLUES: [&str; 6] = ["always", "is heard", "begins", "sounds", "away", "bass"];
 /// Of 17,700 notes of pianos, real and rendered, with cadenzas, trills and wrong notes among them.
-const NOTE_WEIGHTS: [f64; 6] = [-1.15, 5.18, 0.77, 0.02, -1.16, 1.05];
+const NOTE_WEIGHTS: [f64; 6] = [-1.58, 5.34, 0.82, 0.15, -1.44, 1.21];
 
 /// What tells whether a stroke that is no note of the score was played all the same.
 pub const STROKE_CLUES: [&str; 5] = ["always", "begins", "octave above", "lower", "sure"];
 /// Of 16,300 strokes of the same recordings.
-const STROKE_WEIGHTS: [f64; 5] = [-2.22, 1.79, -0.34, -0.66, -0.72];
+const STROKE_WEIGHTS: [f64; 5] = [-2.08, 1.82, -0.28, -0.59, -0.73];
 
 /// A note of the score as it is expected.
 #[derive(Debug, Clone, Copy)]

@@ -34,6 +34,7 @@ pub use types::{KeySignature, Notation, Note, NoteName, NoteOrigin, PedalChange,
 pub(crate) use {
     meter::MeterMap,
     midi::{LONGEST_SCORE_S, SHORTEST_NOTE_S},
+    reading::read_both,
     test_score::plain_score,
     types::ProgramChange,
 };

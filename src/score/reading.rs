@@ -27,7 +27,7 @@ impl Score {
     }
 }
 
-fn read_both(name: &Path, bytes: &[u8]) -> Result<(Score, Option<WrittenScore>)> {
+pub(crate) fn read_both(name: &Path, bytes: &[u8]) -> Result<(Score, Option<WrittenScore>)> {
     let (score, written) = match score_kind(bytes) {
         Some(ScoreKind::Midi) => (midi::read(name, bytes, Content::Score)?, None),
         _ => {

@@ -9,6 +9,7 @@ mod safety;
 mod settings;
 mod snapshots;
 mod soak;
+mod staff;
 mod takes;
 
 use std::cell::RefCell;

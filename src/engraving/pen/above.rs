@@ -25,7 +25,7 @@ impl Pen<'_> {
         if chord.marks.is_empty() {
             return;
         }
-        let (x, staff) = (self.placement.chord_x(index), usize::from(chord.staff));
+        let (x, staff) = (self.chord_x(index, chord), usize::from(chord.staff));
         let (space, tone) = (self.space(), self.tone_of(chord));
         // Articulations stand at the heads; where there are two voices, outside.
         let above = match (chord.rank, chord.stem) {
@@ -87,7 +87,7 @@ impl Pen<'_> {
         let place = |head: u32| {
             let chord = engraving.chord_of(head);
             let index = engraving.chord_of_head[head as usize];
-            (self.placement.head_x(index, head), chord, engraving.heads[head as usize].position)
+            (self.head_x(index, chord, head), chord, engraving.heads[head as usize].position)
         };
         let ((left, from, position), (right, ..)) = (place(tie.from), place(tie.to));
         let space = self.space();

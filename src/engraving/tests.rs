@@ -128,6 +128,41 @@ fn repeats_are_written_out_and_every_time_has_heads_of_its_own() {
 }
 
 #[test]
+fn kern_and_mei_have_beams_rests_and_stems_of_their_own() {
+    let kern = "**kern\n*clefG2\n*M4/4\n=1\n8c/L\n8d/J\n4r\n[2b\\\n=2\n1b]\n==\n*-\n";
+    let mei = "<mei xmlns=\"http://www.music-encoding.org/ns/mei\"><music><body><mdiv><score><scoreDef meter.count=\"4\" meter.unit=\"4\">\
+               <staffGrp><staffDef n=\"1\" lines=\"5\" clef.shape=\"G\" clef.line=\"2\"/></staffGrp></scoreDef><section>\
+               <measure n=\"1\"><staff n=\"1\"><layer n=\"1\"><beam><note dur=\"8\" pname=\"c\" oct=\"4\" stem.dir=\"up\"/>\
+               <note dur=\"8\" pname=\"d\" oct=\"4\" stem.dir=\"up\"/></beam><rest dur=\"4\"/>\
+               <note dur=\"2\" pname=\"b\" oct=\"4\" tie=\"i\" stem.dir=\"down\"/></layer></staff></measure>\
+               <measure n=\"2\"><staff n=\"1\"><layer n=\"1\"><note dur=\"1\" pname=\"b\" oct=\"4\" tie=\"t\"/></layer></staff></measure>\
+               </section></score></mdiv></body></music></mei>";
+    for text in [kern, mei] {
+        let engraving = engraved(text);
+        assert_eq!(engraving.beams.all().len(), 1, "{text}");
+        assert_eq!(engraving.rests.all().len(), 1, "{text}");
+        assert_eq!(engraving.ties.all().len(), 1, "{text}");
+        let stems: Vec<Option<Stem>> = engraving.chords.all().iter().map(|chord| chord.stem).collect();
+        assert_eq!(stems, [Some(Stem::Up), Some(Stem::Up), Some(Stem::Down), None], "{text}");
+    }
+}
+
+#[test]
+fn two_voices_a_second_apart_stand_side_by_side() {
+    let voice = |number: u32| format!("<voice>{number}</voice>");
+    let bar = [
+        note('D', 0, 5, 8, &voice(1)),
+        note('E', 0, 5, 8, &voice(1)),
+        "<backup><duration>16</duration></backup>".to_owned(),
+        note('C', 0, 5, 8, &voice(2)),
+        note('E', 0, 5, 8, &voice(2)),
+    ];
+    let engraving = engraved(&music_xml(PLAIN, &[&bar.concat()]));
+    let shifted: Vec<bool> = engraving.chords.all().iter().map(|chord| chord.shift > 0.0).collect();
+    assert_eq!(shifted, [false, true, false, false], "like heads at one place are one");
+}
+
+#[test]
 fn neighbours_are_those_of_the_voice() {
     let bar = [note('C', 0, 5, 4, ""), note('D', 0, 5, 4, ""), note('F', 0, 5, 4, "<chord/>"), note('E', 0, 5, 8, "")]
         .concat();

@@ -89,9 +89,13 @@ impl Pen<'_> {
             let index = engraving.chord_of_head[head as usize];
             (self.head_x(index, chord, head), chord, engraving.heads[head as usize].position)
         };
-        let ((left, from, position), (right, ..)) = (place(tie.from), place(tie.to));
+        let ((left, from, position), (right, to, _)) = (place(tie.from), place(tie.to));
         let space = self.space();
-        let (start, end) = (left + 0.45 * HEAD_WIDTH * space, right - 0.45 * HEAD_WIDTH * space);
+        let half = |chord: &Chord| {
+            let width = if chord.value.power <= 0 { Glyph::HEAD_WHOLE.width() } else { HEAD_WIDTH };
+            0.5 * width * space
+        };
+        let (start, end) = (left + half(from), right - half(to));
         let length = (end - start) / space;
         if length < 0.4 {
             return;

@@ -290,7 +290,7 @@ impl<'a> StaffView<'a> {
 
     /// How far before a bar's first notes its line is, in staff spaces: room for signs and accidentals.
     fn lead(&self, bar: &EngravedBar) -> f32 {
-        1.0 + bar.signs_width + self.engraving.columns[bar.first_column as usize].before.min(MOST_BEFORE)
+        1.0 + bar.lead() + self.engraving.columns[bar.first_column as usize].before.min(MOST_BEFORE)
     }
 
     fn last_line(&self, pen: &mut Pen<'_>, staves: Range<usize>) {

@@ -115,11 +115,20 @@ impl Pen<'_> {
         let space = self.space();
         // On the side of the stems.
         let above = first.stem != Some(Stem::Down);
-        let members = chords[tuplet.first.min(tuplet.last) as usize..=tuplet.first.max(tuplet.last) as usize].iter();
-        let members = members.filter(|chord| chord.voice == first.voice && chord.staff == first.staff);
-        let reach = members.map(|chord| if above { self.reach(chord).0 } else { -self.reach(chord).1 });
-        let farthest = reach.fold(4.0, f32::max) + 1.6;
-        let y = self.y(first.staff.into(), if above { farthest } else { -farthest - 2.0 });
+        let range = tuplet.first.min(tuplet.last)..=tuplet.first.max(tuplet.last);
+        let members = range.filter(|&index| {
+            let chord = &chords[index as usize];
+            chord.voice == first.voice && chord.staff == first.staff
+        });
+        let middle_line = self.placement.staff_y(first.staff.into());
+        // Farthest from the middle line, in staff spaces.
+        let farthest = members.fold(2.0f32, |farthest, index| {
+            let (top, bottom) = self.reach(&chords[index as usize]);
+            let reach = if above { 0.5 * top } else { -0.5 * bottom };
+            let beam = self.beam_ends.get(&index).map(|end| (end - middle_line) / space);
+            farthest.max(reach).max(beam.map_or(0.0, |beam| if above { -beam } else { beam }))
+        });
+        let y = middle_line + if above { -(farthest + 0.5) } else { farthest + 2.0 } * space;
         let digits: Vec<u8> = tuplet.number.to_string().bytes().map(|digit| digit - b'0').collect();
         let middle = 0.5 * (left + right);
         let width: f32 = digits.iter().map(|&digit| Glyph::tuplet_digit(digit).width()).sum::<f32>() * space;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::document::source::Sources;
 use super::folder;
 use super::playback::OutputDevice;
-use super::ui::panes::{PaneKind, default_layout};
+use super::ui::panes::{PaneKind, default_layout, is_complete};
 use crate::base::atomic_file::write_bytes_atomically;
 use crate::devices::DeviceChoice;
 
@@ -133,6 +133,10 @@ impl Preferences {
     pub fn read(folder: &Path) -> Self {
         let text = std::fs::read_to_string(folder.join(FILE)).unwrap_or_default();
         let mut read: Self = serde_json::from_str(&text).unwrap_or_default();
+        // A layout of an older version: its panes come back with the missing one.
+        if !is_complete(&read.layout) {
+            read.layout = default_layout();
+        }
         if !(0.5..=3.0).contains(&read.zoom) {
             read.zoom = 1.0;
         }

@@ -3,16 +3,12 @@
 use std::collections::HashMap;
 
 use super::accidentals::{self, BarAccidentals};
-use super::beams::{self, BeamNote};
 use super::clef::StaffClef;
 use super::draft::{self, DraftHead};
 use super::signs::{Standing, signs, words};
 use super::stems::{self, GRACE_STEM_STEPS, STEM_STEPS};
-use super::tuplets::{self, TupletNote};
 use super::value::{flags, value_of};
-use super::{
-    Beam, ByBar, Chord, ChordMark, Column, EngravedBar, Engraving, Glyph, Head, Rest, Staff, Tie, Tuplet, midi,
-};
+use super::{ByBar, Chord, ChordMark, Column, EngravedBar, Engraving, Glyph, Head, Staff, Tie, midi, voices};
 use crate::score::written::{Mark, Quarters, Stem, WrittenNote, WrittenScore};
 use crate::score::{NoteOrigin, Score};
 
@@ -134,10 +130,11 @@ impl<'a> Builder<'a> {
         let groups = self.voices(&chords, &heads, &head_of_draft, &drafts);
         let beams = self.beams(&groups, &mut chords, &heads);
         self.finish_stems(&mut chords, &mut heads);
+        voices::keep_apart(&mut chords, &heads);
         let tuplets = self.tuplets(&groups, &chords);
         let ties = ties(&drafts, &head_of_draft, &chord_of_head, &chords, &heads);
         self.show_accidentals(&chords, &mut heads, &head_of_draft, &drafts);
-        let rests = self.rests(&rests, &ranks);
+        let rests = self.rests(&rests, &ranks, &chords);
         let mut head_of_note = vec![u32::MAX; self.score.notes.len()];
         for (index, head) in heads.iter().enumerate().filter(|(_, head)| head.begins) {
             head_of_note[head.note as usize] = index as u32;
@@ -157,7 +154,9 @@ impl<'a> Builder<'a> {
         self.make_room(&chords, &heads);
         let signs = signs(&self);
         let words = words(&self);
+        let crowds = voices::crowds(&chords, staves, bars);
         let mut engraving = Engraving {
+            crowds,
             bars: self.bars(),
             columns: self.columns(),
             standing: self.standing.at_bars(self.order, staves),
@@ -201,26 +200,12 @@ impl<'a> Builder<'a> {
         placed
     }
 
-    /// Rests as they are played: staff, bar and index.
-    fn rest_places(&self) -> Vec<(u16, u32, usize)> {
-        let rests = &self.written.rests;
-        let mut places = Vec::new();
-        for (bar, &written) in self.order.iter().enumerate() {
-            let from = rests.partition_point(|rest| rest.place.bar < written);
-            let until = rests.partition_point(|rest| rest.place.bar <= written);
-            places.extend(
-                (from..until).map(|index| (self.staff(rests[index].part, rests[index].staff), bar as u32, index)),
-            );
-        }
-        places
-    }
-
     /// The voices of each staff and bar in order; of those that are alone nothing.
     fn ranks(&self, placed: &[(u32, Placed)], rests: &[(u16, u32, usize)]) -> HashMap<(u16, u32), Vec<u16>> {
         let mut voices: HashMap<(u16, u32), Vec<u16>> = HashMap::new();
         let of_notes = placed.iter().filter(|(_, one)| one.steps == 0);
         let of_notes = of_notes.map(|(_, one)| (one.head.staff, one.head.bar, one.voice));
-        let of_rests = rests.iter().filter(|(_, _, index)| !self.written.rests[*index].whole_bar);
+        let of_rests = rests.iter().filter(|(_, _, index)| !self.is_whole_bar(*index));
         let of_rests = of_rests.map(|&(staff, bar, index)| (staff, bar, self.written.rests[index].voice));
         for (staff, bar, voice) in of_notes.chain(of_rests) {
             let here = voices.entry((staff, bar)).or_default();
@@ -286,6 +271,7 @@ impl<'a> Builder<'a> {
                 stem: stem.filter(|_| value.power > 0),
                 stem_end: 0.0,
                 beamed: false,
+                shift: 0.0,
                 first_head,
                 head_count: group.len() as u8,
                 tremolo: notes().find_map(strokes).unwrap_or(0),
@@ -295,82 +281,6 @@ impl<'a> Builder<'a> {
             chords.push((staff.into(), bar as usize, chord));
         }
         (chords, heads, head_of_draft)
-    }
-
-    /// Chords of each voice and bar in order of time, grace notes for themselves; with the written note of each.
-    fn voices(
-        &self,
-        chords: &[(usize, usize, Chord)],
-        heads: &[Head],
-        head_of_draft: &[u32],
-        drafts: &[DraftHead],
-    ) -> Vec<Vec<(u32, u32)>> {
-        let mut written_of_head = vec![u32::MAX; heads.len()];
-        for (draft, &head) in head_of_draft.iter().enumerate() {
-            written_of_head[head as usize] = drafts[draft].written;
-        }
-        let mut order: Vec<(u16, u32, u16, bool, Quarters, u8, u32, u32)> = chords
-            .iter()
-            .zip(0..)
-            .map(|((staff, bar, chord), index)| {
-                let note = &self.written.notes[written_of_head[chord.first_head as usize] as usize];
-                let steps = u8::MAX - chord.grace.map_or(0, |grace| grace.steps_before);
-                let written = written_of_head[chord.first_head as usize];
-                let part = self.staves[*staff].part;
-                (part, *bar as u32, chord.voice, chord.grace.is_some(), note.place.at, steps, index, written)
-            })
-            .collect();
-        order.sort_unstable();
-        let same = |a: &(u16, u32, u16, bool, Quarters, u8, u32, u32),
-                    b: &(u16, u32, u16, bool, Quarters, u8, u32, u32)| {
-            (a.0, a.1, a.2, a.3) == (b.0, b.1, b.2, b.3) && (!a.3 || a.4 == b.4)
-        };
-        order.chunk_by(same).map(|group| group.iter().map(|one| (one.6, one.7)).collect()).collect()
-    }
-
-    /// Finds the beams and gives the chords under them one direction.
-    fn beams(
-        &self,
-        groups: &[Vec<(u32, u32)>],
-        chords: &mut [(usize, usize, Chord)],
-        heads: &[Head],
-    ) -> Vec<(usize, usize, Beam)> {
-        let mut written_beams = vec![false; self.written.parts.len()];
-        for note in self.written.notes.iter().filter(|note| note.look.beam.is_some()) {
-            written_beams[usize::from(note.part)] = true;
-        }
-        let mut beams = Vec::new();
-        for group in groups {
-            let notes: Vec<BeamNote> = group
-                .iter()
-                .map(|&(chord, written)| {
-                    let note = &self.written.notes[written as usize];
-                    let value = chords[chord as usize].2.value;
-                    BeamNote {
-                        chord,
-                        at: note.place.at,
-                        length: note.duration,
-                        flags: if chords[chord as usize].2.stem.is_some() { flags(value) } else { 0 },
-                        place: note.look.beam,
-                    }
-                })
-                .collect();
-            let Some(first) = group.first().map(|&(chord, _)| chord as usize) else { continue };
-            let (staff, bar, is_grace) = (chords[first].0, chords[first].1, chords[first].2.grace.is_some());
-            let written_bar = &self.written.bars[self.order[bar] as usize];
-            let found = if written_beams[usize::from(self.staves[staff].part)] {
-                beams::as_written(&notes)
-            } else if is_grace {
-                vec![notes.iter().filter(|note| note.flags > 0).map(|note| note.chord).collect()]
-            } else {
-                beams::by_meter(&notes, written_bar.meter, written_bar.length)
-            };
-            for beam in found.into_iter().filter(|beam| beam.len() > 1) {
-                join(&beam, chords, heads, group, self.written);
-                beams.push((chords[beam[0] as usize].0, bar, Beam { chords: beam }));
-            }
-        }
-        beams
     }
 
     /// Ends of stems, and sides of heads, once directions are known.
@@ -389,35 +299,6 @@ impl<'a> Builder<'a> {
             let longer = 1.5 * f32::from(flags.saturating_sub(2)) + f32::from(chord.tremolo.saturating_sub(1));
             chord.stem_end = stems::stem_end(low, high, stem, usual + longer);
         }
-    }
-
-    fn tuplets(&self, groups: &[Vec<(u32, u32)>], chords: &[(usize, usize, Chord)]) -> Vec<(usize, usize, Tuplet)> {
-        let mut written_edges = vec![false; self.written.parts.len()];
-        for note in self.written.notes.iter().filter(|note| note.look.tuplet.is_some()) {
-            written_edges[usize::from(note.part)] = true;
-        }
-        let mut found = Vec::new();
-        for group in groups {
-            let notes: Vec<TupletNote> = group
-                .iter()
-                .filter(|&&(chord, _)| chords[chord as usize].2.grace.is_none())
-                .map(|&(chord, written)| {
-                    let note = &self.written.notes[written as usize];
-                    let value = chords[chord as usize].2.value;
-                    TupletNote { chord, at: note.place.at, value, edge: note.look.tuplet }
-                })
-                .collect();
-            let Some(first) = notes.first().map(|note| &chords[note.chord as usize]) else { continue };
-            let written = written_edges[usize::from(self.staves[first.0].part)];
-            let tuplets = if written { tuplets::as_written(&notes) } else { tuplets::by_values(&notes) };
-            for (first, last, number) in tuplets {
-                let between = notes.iter().filter(|note| (first..=last).contains(&note.chord));
-                let beamed = between.into_iter().all(|note| chords[note.chord as usize].2.beamed);
-                let (staff, bar, _) = chords[first as usize];
-                found.push((staff, bar, Tuplet { first, last, number, bracket: !beamed }));
-            }
-        }
-        found
     }
 
     /// Decides which heads carry accidentals, and where those stand.
@@ -453,38 +334,6 @@ impl<'a> Builder<'a> {
                 }
             }
         }
-    }
-
-    fn rests(&self, places: &[(u16, u32, usize)], ranks: &HashMap<(u16, u32), Vec<u16>>) -> Vec<(usize, usize, Rest)> {
-        let mut rests: Vec<(usize, usize, Rest)> = Vec::with_capacity(places.len());
-        for &(staff, bar, index) in places {
-            let rest = &self.written.rests[index];
-            let length = self.written.bars[rest.place.bar as usize].length;
-            let whole_bar = rest.whole_bar || (rest.place.at == Quarters::ZERO && rest.duration >= length);
-            let value = rest.value.unwrap_or_else(|| value_of(rest.duration));
-            let rank = ranks.get(&(staff, bar)).and_then(|voices| voices.binary_search(&rest.voice).ok());
-            let position = match rank {
-                None => 0,
-                Some(rank) if rank % 2 == 0 => 4,
-                Some(_) => -4,
-            };
-            let column = self.column(bar, rest.place.at);
-            let second = self.second(bar as usize, rest.place.at);
-            // Two voices that rest together show one rest.
-            let last = rests.iter_mut().rev().take_while(|(_, other, _)| *other == bar as usize);
-            let twin = last.into_iter().find(|(other, _, twin)| {
-                *other == usize::from(staff)
-                    && twin.column == column
-                    && (twin.value == value || whole_bar && twin.whole_bar)
-            });
-            match twin {
-                Some((_, _, twin)) => twin.position = 0,
-                None => {
-                    rests.push((staff.into(), bar as usize, Rest { bar, column, second, value, whole_bar, position }))
-                }
-            }
-        }
-        rests
     }
 
     /// Finds how far each staff reaches.
@@ -548,36 +397,6 @@ impl<'a> Builder<'a> {
             }
         };
         self.order.iter().enumerate().map(bar).collect()
-    }
-}
-
-/// Gives the chords of a beam one direction, unless the file has directions for them.
-fn join(
-    beam: &[u32],
-    chords: &mut [(usize, usize, Chord)],
-    heads: &[Head],
-    group: &[(u32, u32)],
-    written: &WrittenScore,
-) {
-    let of_file = beam.iter().any(|chord| {
-        let note = group.iter().find(|(other, _)| other == chord).map(|(_, note)| &written.notes[*note as usize]);
-        note.is_some_and(|note| note.look.stem.is_some())
-    });
-    let first = &chords[beam[0] as usize].2;
-    let by_heads = first.rank.is_none() && first.grace.is_none();
-    let positions = beam.iter().flat_map(|&chord| {
-        let chord = &chords[chord as usize].2;
-        let first = chord.first_head as usize;
-        heads[first..first + usize::from(chord.head_count)].iter().map(|head| head.position)
-    });
-    let common =
-        if by_heads { Some(stems::by_middle_line(positions.collect::<Vec<_>>().into_iter())) } else { first.stem };
-    for &chord in beam {
-        let chord = &mut chords[chord as usize].2;
-        chord.beamed = true;
-        if !of_file {
-            chord.stem = common;
-        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::glyph::HEAD_WIDTH;
 use super::value::flags;
-use super::{Chord, ChordMark, Engraving, Glyph, SignKind};
+use super::{Chord, ChordMark, EngravedBar, Engraving, Glyph, SignKind};
 use crate::score::written::Stem;
 
 /// A grace note is this much smaller than others.
@@ -15,6 +15,16 @@ pub const ACCIDENTAL_STEP: f32 = 1.1;
 pub const ACCIDENTAL_GAP: f32 = 0.2;
 /// A letter of a syllable is about this wide.
 pub const LETTER: f32 = 0.85;
+
+/// Room for the dots of a repeat sign.
+const REPEAT_SIGN: f32 = 1.3;
+
+impl EngravedBar {
+    /// What stands between its line and its first notes, in staff spaces.
+    pub fn lead(&self) -> f32 {
+        self.signs_width + if self.repeat_start { REPEAT_SIGN } else { 0.0 }
+    }
+}
 
 impl Engraving {
     /// How far accidentals reach left of the heads of a chord, in staff spaces.

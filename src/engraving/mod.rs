@@ -9,13 +9,16 @@ mod clef;
 mod columns;
 mod draft;
 mod glyph;
+mod groups;
 mod midi;
 pub mod pen;
+mod rests;
 mod signs;
 mod stems;
 mod systems;
 mod tuplets;
 mod value;
+mod voices;
 
 #[cfg(test)]
 mod tests;
@@ -55,6 +58,8 @@ pub struct Engraving {
     pub words: ByBar<Words>,
     /// Clef and key at the beginning of each bar, by staff and bar.
     standing: Vec<(StaffClef, i8)>,
+    /// How many columns have notes, by staff and bar.
+    crowds: Vec<u16>,
     /// Of each note of the score, its head.
     head_of_note: Vec<u32>,
     /// Of each head, its chord.
@@ -143,6 +148,8 @@ pub struct Chord {
     pub stem_end: f32,
     /// It stands under a beam.
     pub beamed: bool,
+    /// How far it stands right of its column, since another voice has its place, in staff spaces.
+    pub shift: f32,
     /// Its heads among all.
     pub first_head: u32,
     /// How many.
@@ -295,6 +302,11 @@ impl Engraving {
     pub fn standing(&self, staff: usize, bar: usize) -> (StaffClef, i8) {
         let index = staff * self.bars.len() + bar;
         self.standing.get(index).copied().unwrap_or((StaffClef::TREBLE, 0))
+    }
+
+    /// How many columns of a bar have notes on a staff.
+    pub fn crowd(&self, staff: usize, bar: usize) -> u16 {
+        self.crowds.get(staff * self.bars.len() + bar).copied().unwrap_or(0)
     }
 
     /// The heads of a chord, from low to high.

@@ -143,7 +143,7 @@ impl Engraving {
             room.max(least)
         });
         let first = here.first().map_or(0.0, |column| column.before);
-        BarWidth { lead: AFTER_LINE + self.bars[bar].signs_width + first, columns: widths.collect() }
+        BarWidth { lead: AFTER_LINE + self.bars[bar].lead() + first, columns: widths.collect() }
     }
 }
 

@@ -10,6 +10,7 @@ mod sections;
 mod settings;
 mod snapshots;
 mod soak;
+mod staff;
 mod takes;
 
 use std::cell::RefCell;

@@ -1,6 +1,7 @@
 //! Pictures of the window or a pane of it, in any size. They are painted by the panels themselves, off the screen: what is shown
 //! is what is written.
 
+mod music_outlines;
 mod png;
 mod raster;
 mod svg;

@@ -7,6 +7,7 @@ use eframe::egui::epaint::{
 };
 use eframe::egui::{Color32, ColorImage, FontFamily, Mesh, Pos2, Rect, Stroke, vec2};
 
+use super::music_outlines::path_of;
 use super::png::rgba_png;
 use super::raster::Textures;
 use crate::app::ui::theme;
@@ -141,6 +142,15 @@ impl Page<'_> {
             let printed = row.row.visuals.mesh.vertices.get(first.first_vertex as usize).map(|vertex| vertex.color);
             let printed = printed.filter(|colour| *colour != Color32::PLACEHOLDER).unwrap_or(shape.fallback_color);
             let colour = shape.override_text_color.unwrap_or(printed).gamma_multiply(shape.opacity_factor);
+            if format.font_id.family == theme::music_family() {
+                for glyph in &row.row.glyphs {
+                    let place = [origin.x + glyph.pos.x, origin.y + glyph.pos.y];
+                    if let Some(path) = path_of(glyph.chr, place, format.font_id.size) {
+                        let _ = write!(self.text, "<path d=\"{path}\"{}/>", fill(colour));
+                    }
+                }
+                continue;
+            }
             let places: Vec<String> = row.row.glyphs.iter().map(|glyph| number(origin.x + glyph.pos.x)).collect();
             let words: String = row.row.glyphs.iter().map(|glyph| escaped(glyph.chr)).collect();
             let _ = write!(

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use eframe::egui::vec2;
 use egui_kittest::Harness;
 
-use super::panes::panes_ui;
+use super::panes::{PaneKind, panes_ui, toggle};
 use super::theme;
 use crate::align::result::{AlignedNote, Alignment, MediaInfo, Provenance, TempoPoint};
 use crate::align::settings::Settings;
@@ -28,16 +28,17 @@ const RATE: u32 = 4_000;
 /// Ten times what is hoped for, since tests share the machine with others.
 const LONGEST_FRAME: Duration = Duration::from_millis(160);
 
-fn score() -> Score {
+/// So many parts, each with its share of the notes.
+fn score(parts: usize, notes: usize) -> Score {
     let tempo = TempoMap::new(Division::PerBeat(480), &[]).unwrap();
-    let step = HOUR_S / NOTES as f64;
-    let notes = (0..NOTES).map(|n| {
-        let (onset_s, offset_s) = (n as f64 * step, (n as f64 + 3.0) * step);
+    let step = HOUR_S / notes as f64;
+    let notes = (0..notes).map(|n| {
+        let (onset_s, offset_s) = (n as f64 * step, (n as f64 + 3.0 * parts as f64) * step);
         Note {
             pitch: 30 + (n * 7 % 60) as u8,
             velocity: 80,
-            channel: 0,
-            track: 0,
+            channel: (n % parts % 9) as u8,
+            track: (n % parts) as u16,
             onset_tick: tempo.seconds_to_tick(onset_s) as u64,
             offset_tick: tempo.seconds_to_tick(offset_s) as u64,
             onset_s,
@@ -91,7 +92,7 @@ fn alignment(score: &Score) -> Alignment {
     }
 }
 
-fn state() -> AppState {
+fn state(score: Score) -> AppState {
     let samples = (0..HOUR_S as usize * RATE as usize).map(|n| ((n * n % 977) as f32 / 977.0 - 0.5) * 0.8).collect();
     let clip = AudioClip { samples, sample_rate: RATE };
     let sound = Arc::new(clip);
@@ -102,7 +103,7 @@ fn state() -> AppState {
         score_name: "hour.mid".to_owned(),
         read: ReadPerformance { performance, sample_rate: RATE, damage: None },
         sound,
-        score: score(),
+        score,
     });
     let solution = Solution::new(&piece, alignment(&piece.score), None);
     let mut document = Document::new(Arc::new(piece), None, Opening::plain(&Settings::default()), None);
@@ -110,32 +111,59 @@ fn state() -> AppState {
     AppState { document: Some(document), ..AppState::new(Preferences::default()) }
 }
 
+fn harness(score: Score) -> Harness<'static, AppState> {
+    Harness::builder().with_size(vec2(1600.0, 900.0)).with_context_setup(theme::install).build_ui_state(
+        |ui, state: &mut AppState| {
+            let mut layout = state.preferences.layout.clone();
+            panes_ui(ui, &mut layout, state, &mut Vec::new());
+        },
+        state(score),
+    )
+}
+
+/// Times of nine frames of a view, from the shortest.
+fn frames(harness: &mut Harness<'static, AppState>, view: TimeView) -> Vec<Duration> {
+    harness.state_mut().document.as_mut().unwrap().view = view;
+    harness.step();
+    let mut times: Vec<Duration> = (0..9)
+        .map(|frame| {
+            // As while scrolling: no frame is like the last.
+            harness.state_mut().document.as_mut().unwrap().view = view.panned(0.003 * f64::from(frame) * view.span_s);
+            let begun = Instant::now();
+            harness.step();
+            let shapes = harness.output().shapes.clone();
+            let triangles = harness.ctx.tessellate(shapes, 1.0);
+            assert!(!triangles.is_empty());
+            begun.elapsed()
+        })
+        .collect();
+    times.sort();
+    times
+}
+
 #[test]
 fn an_hour_with_fifty_thousand_notes_is_drawn_fast_at_every_zoom() {
-    let mut harness =
-        Harness::builder().with_size(vec2(1600.0, 900.0)).with_context_setup(theme::install).build_ui_state(
-            |ui, state: &mut AppState| {
-                let mut layout = state.preferences.layout.clone();
-                panes_ui(ui, &mut layout, state, &mut Vec::new());
-            },
-            state(),
-        );
+    let mut harness = harness(score(1, NOTES));
     for zoom in [1.0, 4.0, 60.0, 1000.0] {
-        let whole = TimeView::whole(HOUR_S);
-        harness.state_mut().document.as_mut().unwrap().view = whole.zoomed(1234.0, zoom);
-        harness.step();
-        let mut times: Vec<Duration> = (0..9)
-            .map(|_| {
-                let begun = Instant::now();
-                harness.step();
-                let shapes = harness.output().shapes.clone();
-                let triangles = harness.ctx.tessellate(shapes, 1.0);
-                assert!(!triangles.is_empty());
-                begun.elapsed()
-            })
-            .collect();
-        times.sort();
+        let times = frames(&mut harness, TimeView::whole(HOUR_S).zoomed(1234.0, zoom));
         println!("zoom {zoom}: {:?} a frame", times[4]);
         assert!(times[0] < LONGEST_FRAME, "zoom {zoom}: {times:?}");
+    }
+}
+
+/// Staves alone, of thirty parts: what they take is printed.
+#[test]
+fn an_hour_of_thirty_parts_is_drawn_at_every_zoom_and_in_reading() {
+    let mut harness = harness(score(30, 4 * NOTES));
+    let layout = &mut harness.state_mut().preferences.layout;
+    for kind in PaneKind::ALL.into_iter().filter(|kind| !matches!(kind, PaneKind::Staff | PaneKind::Spectrum)) {
+        toggle(layout, kind);
+    }
+    for reading in [false, true] {
+        harness.state_mut().preferences.reading = reading;
+        for zoom in [1.0, 4.0, 60.0, 200.0, 1000.0] {
+            let times = frames(&mut harness, TimeView::whole(HOUR_S).zoomed(1234.0, zoom));
+            println!("thirty parts, reading {reading}, zoom {zoom}: {:?} a frame", times[4]);
+        }
     }
 }

@@ -99,6 +99,11 @@ fn tile_of(layout: &Tree<PaneKind>, kind: PaneKind) -> Option<TileId> {
     layout.tiles.iter().find(|(_, tile)| matches!(tile, Tile::Pane(pane) if *pane == kind)).map(|(id, _)| *id)
 }
 
+/// Whether a layout has a place for every pane, shown or hidden.
+pub fn is_complete(layout: &Tree<PaneKind>) -> bool {
+    PaneKind::ALL.into_iter().all(|kind| tile_of(layout, kind).is_some())
+}
+
 /// Where a pane is on the screen; none if it is hidden.
 pub fn rect_of(layout: &Tree<PaneKind>, kind: PaneKind) -> Option<Rect> {
     tile_of(layout, kind).and_then(|tile| layout.tiles.rect(tile))

@@ -25,7 +25,7 @@ impl Pen<'_> {
         if chord.marks.is_empty() {
             return;
         }
-        let (x, staff) = (self.placement.chord_x(index), usize::from(chord.staff));
+        let (x, staff) = (self.chord_x(index, chord), usize::from(chord.staff));
         let (space, tone) = (self.space(), self.tone_of(chord));
         // Articulations stand at the heads; where there are two voices, outside.
         let above = match (chord.rank, chord.stem) {
@@ -87,11 +87,15 @@ impl Pen<'_> {
         let place = |head: u32| {
             let chord = engraving.chord_of(head);
             let index = engraving.chord_of_head[head as usize];
-            (self.placement.head_x(index, head), chord, engraving.heads[head as usize].position)
+            (self.head_x(index, chord, head), chord, engraving.heads[head as usize].position)
         };
-        let ((left, from, position), (right, ..)) = (place(tie.from), place(tie.to));
+        let ((left, from, position), (right, to, _)) = (place(tie.from), place(tie.to));
         let space = self.space();
-        let (start, end) = (left + 0.45 * HEAD_WIDTH * space, right - 0.45 * HEAD_WIDTH * space);
+        let half = |chord: &Chord| {
+            let width = if chord.value.power <= 0 { Glyph::HEAD_WHOLE.width() } else { HEAD_WIDTH };
+            0.5 * width * space
+        };
+        let (start, end) = (left + half(from), right - half(to));
         let length = (end - start) / space;
         if length < 0.4 {
             return;
@@ -111,11 +115,20 @@ impl Pen<'_> {
         let space = self.space();
         // On the side of the stems.
         let above = first.stem != Some(Stem::Down);
-        let members = chords[tuplet.first.min(tuplet.last) as usize..=tuplet.first.max(tuplet.last) as usize].iter();
-        let members = members.filter(|chord| chord.voice == first.voice && chord.staff == first.staff);
-        let reach = members.map(|chord| if above { self.reach(chord).0 } else { -self.reach(chord).1 });
-        let farthest = reach.fold(4.0, f32::max) + 1.6;
-        let y = self.y(first.staff.into(), if above { farthest } else { -farthest - 2.0 });
+        let range = tuplet.first.min(tuplet.last)..=tuplet.first.max(tuplet.last);
+        let members = range.filter(|&index| {
+            let chord = &chords[index as usize];
+            chord.voice == first.voice && chord.staff == first.staff
+        });
+        let middle_line = self.placement.staff_y(first.staff.into());
+        // Farthest from the middle line, in staff spaces.
+        let farthest = members.fold(2.0f32, |farthest, index| {
+            let (top, bottom) = self.reach(&chords[index as usize]);
+            let reach = if above { 0.5 * top } else { -0.5 * bottom };
+            let beam = self.beam_ends.get(&index).map(|end| (end - middle_line) / space);
+            farthest.max(reach).max(beam.map_or(0.0, |beam| if above { -beam } else { beam }))
+        });
+        let y = middle_line + if above { -(farthest + 0.5) } else { farthest + 2.0 } * space;
         let digits: Vec<u8> = tuplet.number.to_string().bytes().map(|digit| digit - b'0').collect();
         let middle = 0.5 * (left + right);
         let width: f32 = digits.iter().map(|&digit| Glyph::tuplet_digit(digit).width()).sum::<f32>() * space;

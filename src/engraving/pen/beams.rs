@@ -1,6 +1,6 @@
 //! Beams and the stems under them.
 
-use super::{Ink, Pen};
+use super::{Ink, Pen, Tone};
 use crate::engraving::glyph::{BEAM, BEAM_STEP, STEM_LINE};
 use crate::engraving::value::flags;
 use crate::engraving::{Beam, Chord};
@@ -14,6 +14,7 @@ const MOST_SLOPE: f32 = 0.22;
 
 /// A chord under a beam.
 struct Member<'a> {
+    index: u32,
     chord: &'a Chord,
     x: f32,
     /// The heads nearest to the beam.
@@ -34,6 +35,7 @@ impl Pen<'_> {
                 let up = chord.stem == Some(Stem::Up);
                 let nearest = if up { heads[heads.len() - 1].position } else { heads[0].position };
                 Member {
+                    index,
                     chord,
                     x: self.stem_x(index, chord),
                     near: self.y(chord.staff.into(), nearest.into()),
@@ -47,10 +49,10 @@ impl Pen<'_> {
         let scale = Self::scale(first.chord);
         let (start, rise) = self.beam_line(&members, width, scale);
         let at = |x: f32| start + rise * ((x - left) / width).clamp(-0.5, 1.5);
-        let tone = self.tone_of(first.chord);
         for member in &members {
             let tone = self.tone_of(member.chord);
             let end = at(member.x);
+            self.beam_ends.insert(member.index, end);
             self.line([member.x, self.stem_from(member.chord)], [member.x, end], STEM_LINE, tone, self.detail.stems);
             self.strokes(member.chord, member.x, end, tone);
         }
@@ -78,7 +80,7 @@ impl Pen<'_> {
                 let shift = inwards * step * f32::from(level - 1);
                 let (top, bottom) = if from.up { (shift, shift + thick) } else { (shift - thick, shift) };
                 let corners = [[a, at(a) + top], [b, at(b) + top], [b, at(b) + bottom], [a, at(a) + bottom]];
-                self.ink.push(Ink::Quad { corners, tone, alpha: self.detail.stems });
+                self.ink.push(Ink::Quad { corners, tone: Tone::Ink, alpha: self.detail.stems });
                 index += run;
             }
         }

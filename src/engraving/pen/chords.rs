@@ -17,8 +17,18 @@ impl Pen<'_> {
     pub(super) fn stem_x(&self, index: u32, chord: &Chord) -> f32 {
         let half = 0.5 * HEAD_WIDTH * Self::scale(chord) * self.space();
         let inset = 0.5 * STEM_LINE * self.space();
-        let x = self.placement.chord_x(index);
+        let x = self.chord_x(index, chord);
         if chord.stem == Some(Stem::Up) { x + half - inset } else { x - half + inset }
+    }
+
+    /// The middle of a chord's heads, beside those of another voice.
+    pub(super) fn chord_x(&self, index: u32, chord: &Chord) -> f32 {
+        self.placement.chord_x(index) + chord.shift * self.space()
+    }
+
+    /// The middle of one of its heads.
+    pub(super) fn head_x(&self, index: u32, chord: &Chord, head: u32) -> f32 {
+        self.placement.head_x(index, head) + chord.shift * self.space()
     }
 
     /// Where the stem of a chord leaves its heads: at the lowest of those whose stem goes up.
@@ -68,7 +78,7 @@ impl Pen<'_> {
             2.. => Glyph::HEAD_BLACK,
         };
         let half = 0.5 * glyph.width() * scale * space;
-        let own = self.placement.head_x(index, number);
+        let own = self.head_x(index, chord, number);
         let side = if !head.displaced {
             0.0
         } else if chord.stem == Some(Stem::Down) {
@@ -78,10 +88,10 @@ impl Pen<'_> {
         };
         let (x, y) = (own + side, self.y(chord.staff.into(), head.position.into()));
         let tone = Tone::Note(head.note);
-        let reach = own - self.placement.chord_x(index);
+        let chord_x = self.chord_x(index, chord);
+        let reach = own - chord_x;
         if reach.abs() > half && self.detail.stems > 0.0 {
             // A note that was played before or after its chord stays joined to it.
-            let chord_x = self.placement.chord_x(index);
             self.line([chord_x, y], [x, y], 0.1, Tone::Soft, 0.8 * self.detail.stems);
         }
         self.glyph(glyph, [x - half, y], scale, tone, self.detail.heads);
@@ -90,7 +100,7 @@ impl Pen<'_> {
             let sign = Glyph::accidental(head.pitch.alter);
             let any_left =
                 chord.stem == Some(Stem::Down) && self.engraving.heads_of(chord).iter().any(|other| other.displaced);
-            let left = own - half - if any_left { 2.0 * half } else { 0.0 };
+            let left = own - half - chord.shift * space - if any_left { 2.0 * half } else { 0.0 };
             let offset = ACCIDENTAL_GAP + f32::from(column) * ACCIDENTAL_STEP + sign.width();
             self.glyph(sign, [left - offset * scale * space, y], scale, tone, self.detail.signs);
         }
@@ -114,7 +124,7 @@ impl Pen<'_> {
             let carried = heads.iter().zip(chord.first_head..).filter(|(head, _)| beyond(head));
             let (mut left, mut right) = (f32::INFINITY, f32::NEG_INFINITY);
             for (head, number) in carried {
-                let x = self.placement.head_x(index, number);
+                let x = self.head_x(index, chord, number);
                 let side = match (head.displaced, chord.stem) {
                     (false, _) => 0.0,
                     (true, Some(Stem::Down)) => -width * scale * space,
@@ -193,7 +203,7 @@ impl Pen<'_> {
             taken.push(position);
             let y = self.y(chord.staff.into(), position.into());
             for dot in 0..chord.value.dots {
-                let x = self.placement.chord_x(index) + (right + 0.3 + 0.6 * f32::from(dot)) * scale * space;
+                let x = self.chord_x(index, chord) + (right + 0.3 + 0.6 * f32::from(dot)) * scale * space;
                 self.glyph(Glyph::DOT, [x, y], scale, Tone::Note(head.note), self.detail.signs);
             }
         }

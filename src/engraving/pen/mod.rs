@@ -7,6 +7,8 @@ mod signs;
 
 pub use signs::BarLine;
 
+use std::collections::HashMap;
+
 use super::{Chord, Engraving, Glyph};
 
 /// Where things are drawn.
@@ -109,12 +111,21 @@ pub struct Pen<'a> {
     pub ink: Vec<Ink>,
     /// Where heads were drawn.
     pub spots: Vec<HeadSpot>,
+    /// Where stems under beams end.
+    beam_ends: HashMap<u32, f32>,
 }
 
 impl<'a> Pen<'a> {
     /// A pen that has drawn nothing yet.
     pub fn new(engraving: &'a Engraving, placement: &'a dyn Placement) -> Self {
-        Self { engraving, placement, detail: Detail::ALL, ink: Vec::new(), spots: Vec::new() }
+        Self {
+            engraving,
+            placement,
+            detail: Detail::ALL,
+            ink: Vec::new(),
+            spots: Vec::new(),
+            beam_ends: HashMap::new(),
+        }
     }
 
     /// Draws everything of some bars of a staff but bar lines and what stands at them.

@@ -334,9 +334,21 @@ impl Canvas {
 
     /// The `index`th of `count` small buttons side by side at the foot of the gutter.
     pub fn gutter_button(&self, ui: &mut Ui, index: usize, count: usize, text: &str, on: bool) -> Response {
+        self.button_in_row(ui, (0, index, count), text, on)
+    }
+
+    /// The same in a row of which there may be several, counted from the foot.
+    pub fn button_in_row(
+        &self,
+        ui: &mut Ui,
+        (row, index, count): (usize, usize, usize),
+        text: &str,
+        on: bool,
+    ) -> Response {
+        let up = 19.0 * row as f32;
         let foot = Rect::from_min_max(
-            pos2(self.gutter.left() + 3.0, self.gutter.bottom() - 21.0),
-            pos2(self.gutter.right() - 4.0, self.gutter.bottom() - 4.0),
+            pos2(self.gutter.left() + 3.0, self.gutter.bottom() - 21.0 - up),
+            pos2(self.gutter.right() - 4.0, self.gutter.bottom() - 4.0 - up),
         );
         let width = foot.width() / count as f32;
         let left = foot.left() + width * index as f32;

@@ -16,11 +16,17 @@ use crate::app::document::Document;
 use crate::app::document::view_model::{RollSpan, Solution, Support};
 use crate::app::state::AppState;
 use crate::engraving::pen::{BarLine, Detail, HeadSpot, Pen, Placement, Tone};
-use crate::engraving::{Engraving, GRACE_STEP, Glyph, StaffHeights};
+use crate::engraving::{EngravedBar, Engraving, GRACE_STEP, Glyph, StaffHeights};
 use crate::score::spelled;
 
 /// Bars narrower than this, in staff spaces, have no lines, and from the next on full ones.
 const NARROW_BAR: (f32, f32) = (1.0, 2.5);
+/// A bar wider than this, in staff spaces, shows the changes of key and meter before it.
+const ROOM_FOR_SIGNS: f32 = 8.0;
+/// Accidentals and grace notes push a bar line away by this much at most, in staff spaces.
+const MOST_BEFORE: f32 = 4.0;
+/// A bar whose notes are farther apart than elsewhere is drawn as if they were so many times as far apart at most.
+const CALMER: f32 = 1.5;
 /// A bar that takes less of the recording than this was left out.
 const NOTHING_S: f64 = 1e-3;
 /// A head that was played within this share of its width of the chord stands with the chord.
@@ -195,8 +201,11 @@ impl<'a> StaffView<'a> {
         let bars = times.bars_between(canvas.view.start_s, canvas.view.end_s());
         let staves = self.staves();
         let mut pen = Pen::new(self.engraving, self);
-        let edge = 2.0 * self.space;
-        let (from, to) = (canvas.x(times.bar(0).0) - edge, canvas.x(times.bars.last().copied().unwrap_or(0.0)));
+        let before = self.engraving.bars.first().map_or(0.0, |bar| self.lead(bar));
+        let (from, to) = (
+            canvas.x(times.bar(0).0) - (before + 0.5) * self.space,
+            canvas.x(times.bars.last().copied().unwrap_or(0.0)),
+        );
         let (left, right) = (from.max(canvas.plot.left()), to.min(canvas.plot.right()));
         for staff in staves.clone().filter(|_| left < right) {
             pen.staff_lines(staff, left, right);
@@ -210,8 +219,9 @@ impl<'a> StaffView<'a> {
         let mut far = Mesh::default();
         for staff in staves {
             let mut covered = [f32::NEG_INFINITY; 64];
+            let usual = self.usual_density(staff, bars.clone());
             for bar in bars.clone() {
-                pen.detail = self.detail(staff, bar);
+                pen.detail = Detail::at_density(self.density(staff, bar).min(CALMER * usual));
                 let (start, end) = times.bar(bar);
                 if end - start < NOTHING_S {
                     continue;
@@ -233,14 +243,18 @@ impl<'a> StaffView<'a> {
         pen.spots
     }
 
-    /// How much can be told apart in a bar.
-    fn detail(&self, staff: usize, bar: usize) -> Detail {
-        let chords = self.engraving.chords.of(staff, bar..bar + 1);
-        let columns = chords.chunk_by(|a, b| a.column == b.column && a.grace.is_some() == b.grace.is_some()).count();
-        let (start, end) = self.solution.staff.bar(bar);
-        let width = (self.canvas.x(end) - self.canvas.x(start)) / self.space;
-        // An empty bar needs room for its rest.
-        Detail::at_density(width / columns.max(2) as f32)
+    /// How far apart the columns of a bar are, in staff spaces. An empty bar needs room for its rest.
+    fn density(&self, staff: usize, bar: usize) -> f32 {
+        let width = self.width_of(self.solution.staff.bar(bar)) / self.space;
+        width / f32::from(self.engraving.crowd(staff, bar).max(2))
+    }
+
+    /// The same of some bars together.
+    fn usual_density(&self, staff: usize, bars: Range<usize>) -> f32 {
+        let times = &self.solution.staff;
+        let width = self.width_of((times.bar(bars.start).0, times.bar(bars.end).0)) / self.space;
+        let crowd: u32 = bars.map(|bar| u32::from(self.engraving.crowd(staff, bar).max(2))).sum();
+        width / crowd.max(1) as f32
     }
 
     fn bar_line(&self, pen: &mut Pen<'_>, bar: usize, staves: Range<usize>) {
@@ -254,9 +268,9 @@ impl<'a> StaffView<'a> {
             return;
         }
         let of = &self.engraving.bars[bar];
-        let first = &self.engraving.columns[of.first_column as usize];
-        let signs = if here > 8.0 * self.space { of.signs_width } else { 0.0 };
-        let lead = ((1.0 + signs + first.before) * self.space).min(0.4 * before);
+        let with_signs = here > ROOM_FOR_SIGNS * self.space;
+        let lead = self.lead(of) - if with_signs { 0.0 } else { of.signs_width };
+        let lead = (lead * self.space).min(0.4 * before);
         let x = self.snap(self.canvas.x(start) - lead);
         let line = BarLine {
             ends_repeat: bar.checked_sub(1).is_some_and(|before| self.engraving.bars[before].repeat_end),
@@ -266,12 +280,17 @@ impl<'a> StaffView<'a> {
         if bar > 0 {
             self.groups(staves.clone(), |first, last| pen.bar_line(x, first, last, line));
         }
-        if signs > 0.0 || here > 8.0 * self.space {
+        if with_signs {
             for staff in staves {
                 pen.signs_at_bar(staff, bar, x + 0.5 * self.space, true);
                 pen.clef_at_bar(staff, bar, x);
             }
         }
+    }
+
+    /// How far before a bar's first notes its line is, in staff spaces: room for signs and accidentals.
+    fn lead(&self, bar: &EngravedBar) -> f32 {
+        1.0 + bar.lead() + self.engraving.columns[bar.first_column as usize].before.min(MOST_BEFORE)
     }
 
     fn last_line(&self, pen: &mut Pen<'_>, staves: Range<usize>) {
@@ -403,7 +422,7 @@ impl<'a> StaffView<'a> {
     /// Buttons stand on a ground of their own.
     fn paint_foot(&self) {
         let gutter = self.canvas.gutter;
-        for (from, to) in [(gutter.bottom() - 23.0, gutter.bottom()), (gutter.top(), gutter.top() + 20.0)] {
+        for (from, to) in [(gutter.bottom() - 42.0, gutter.bottom()), (gutter.top(), gutter.top() + 20.0)] {
             let rect = Rect::from_min_max(pos2(gutter.left(), from), pos2(gutter.right() - 1.0, to));
             self.canvas.painter.rect_filled(rect, 0.0, self.canvas.palette.panel);
         }

@@ -39,13 +39,13 @@ fn buttons(ui: &mut Ui, canvas: &Canvas, state: &AppState, commands: &mut Vec<Co
     for (index, (text, name, factor)) in
         [("−", "Staves smaller", 1.0 / STEP), ("+", "Staves larger", STEP)].into_iter().enumerate()
     {
-        let button = canvas.gutter_button(ui, index, 3, text, false).accessible_name(name);
+        let button = canvas.button_in_row(ui, (1, index, 2), text, false).accessible_name(name);
         if button.on_hover_text(format!("{name} (Alt+wheel)")).clicked() {
             commands.push(Command::SetStaffLook(look.larger(factor)));
         }
     }
     let reading = state.preferences.reading;
-    let button = canvas.gutter_button(ui, 2, 3, "Read", reading).accessible_name("Read the staves in lines");
+    let button = canvas.gutter_button(ui, 0, 1, "Read", reading).accessible_name("Read the staves in lines");
     let words =
         if reading { "Back to the staves along the recording (R)" } else { "Wrap the staves in lines to read (R)" };
     if button.on_hover_text(words).clicked() {

@@ -71,6 +71,11 @@ fn mei_has_the_time_of_every_note_that_was_played() {
         let whens: Vec<_> = tags(&text).filter(|tag| tag.opens("when")).collect();
         assert_eq!(whens.len(), score.notes.len() - 1);
         let notes: Vec<_> = tags(&text).filter(|tag| tag.opens("note")).collect();
+        let mut ids: Vec<&str> = notes.iter().filter_map(|note| note.attribute("id")).collect();
+        let count = ids.len();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), count, "no two notes have one name");
         for when in whens {
             let id = when.attribute("data").unwrap().trim_start_matches('#');
             let note = notes.iter().find(|note| note.attribute("id") == Some(id)).unwrap();

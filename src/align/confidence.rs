@@ -46,8 +46,7 @@ pub(super) fn of_notes(notes: &[AlignedNote]) -> f64 {
 /// What the user should know about the match and about passages that are hardly heard.
 pub(super) fn warnings(
     match_confidence: f64,
-    start: &Start,
-    score: &Score,
+    (start, score): (&Start, &Score),
     warp: &Warp,
     chords: &[Chord],
     support: &[Support],

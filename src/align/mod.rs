@@ -164,6 +164,8 @@ struct Work<'a> {
 struct Found<'a> {
     warp: Warp,
     start: &'a start::Start,
+    /// The rough start and the score as it was played: what of it the recording does not hold is told.
+    as_played: (&'a start::Start, &'a Score),
     notes: &'a [(usize, f64)],
     chords: &'a [Chord],
     support: &'a [Support],
@@ -192,6 +194,7 @@ impl Work<'_> {
         let mut alignment = self.finish(Found {
             warp: placed.warp.clone(),
             start,
+            as_played: read.map_or((start, score), |read| (&read.start, &read.reading.score)),
             notes: &placed.notes,
             chords: &placed.chords,
             support: &placed.support,
@@ -233,6 +236,7 @@ impl Work<'_> {
             match_confidence: confidence::of_match(self.listening, score, &found.warp, None),
             warp: found.warp,
             start,
+            as_played: (start, score),
             notes: &[],
             chords: &chords,
             support: &support,
@@ -268,11 +272,11 @@ impl Work<'_> {
 
     fn finish(&self, found: Found<'_>) -> Result<Alignment> {
         let (score, settings) = (self.score.content, self.settings);
-        let Found { warp, start, notes, chords, support, match_confidence, radius_s } = found;
+        let Found { warp, start, as_played, notes, chords, support, match_confidence, radius_s } = found;
         let mut notes = notes::aligned_notes(score, &warp, notes, chords, support, match_confidence);
         corrections::trust(score, settings, &mut notes);
         let centre = onset_method::centre(start, &settings.anchors)?;
-        let mut warnings = confidence::warnings(match_confidence, start, score, &warp, chords, support);
+        let mut warnings = confidence::warnings(match_confidence, as_played, &warp, chords, support);
         warnings.extend(score.notation.notices.iter().map(|notice| format!("{}: {notice}", self.score.name)));
         Ok(Alignment {
             tempo: notes::tempo_curve(score, &warp),

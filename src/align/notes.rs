@@ -29,22 +29,24 @@ pub(super) fn aligned_notes(
     notes
 }
 
-/// The tempo from each quarter note to the next, over the score's sounding span.
+/// The tempo from each quarter note to the next, over the score's sounding span. Where the warp stands still, because nothing was played, there is none.
 pub fn tempo_curve(score: &Score, warp: &Warp) -> Vec<TempoPoint> {
     let first = score.tempo.seconds_to_beat(score.first_onset_s()).floor() as i64;
     let last = score.tempo.seconds_to_beat(score.end_s()).ceil() as i64;
     let time_of = |beat: f64| warp.at(score.tempo.beat_to_seconds(beat));
-    (first..last)
-        .map(|beat| {
-            let (here, next) = (time_of(beat as f64), time_of((beat + 1) as f64));
-            TempoPoint {
-                score_beat: beat as f64,
-                performance_s: here,
-                beats_per_minute: 60.0 / (next - here).max(SHORTEST_BEAT_S),
-            }
+    let point = |beat: i64| {
+        let (here, next) = (time_of(beat as f64), time_of((beat + 1) as f64));
+        let lasts_s = next - here;
+        (lasts_s > STANDSTILL_S).then(|| TempoPoint {
+            score_beat: beat as f64,
+            performance_s: here,
+            beats_per_minute: 60.0 / lasts_s.max(SHORTEST_BEAT_S),
         })
-        .collect()
+    };
+    (first..last).filter_map(point).collect()
 }
 
-/// Keeps the tempo finite where the warp stands still: 6,000 beats per minute.
+/// A beat that lasts no longer than this was not played.
+const STANDSTILL_S: f64 = 1e-3;
+/// Keeps the tempo finite where beats are too short for music: 6,000 beats per minute.
 const SHORTEST_BEAT_S: f64 = 0.01;

@@ -84,11 +84,10 @@ pub(super) fn find(
         return Ok(found);
     }
     let along = form.map(|form| structure::choose(ctx, spectrum, score, form)).transpose()?.flatten();
-    // What the user fixed was played.
+    // What the user fixed was played. Of an excerpt the shorter way always fits better: nothing can be told of what it does not hold.
     let along = along.map(|along| (along.reading.constraints(settings), along));
     let fits = |fixed: &Settings, along: &Proposal| {
-        let whole = !explained || structure::covers(&along.start, &along.reading.score);
-        whole && fixed.corrections() == settings.corrections()
+        structure::covers(&along.start, &along.reading.score) && fixed.corrections() == settings.corrections()
     };
     if let Some((fixed, proposal)) = along.filter(|(fixed, along)| fits(fixed, along)) {
         let placed = place(&proposal.reading.score, &proposal.start, &fixed)?;

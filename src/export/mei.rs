@@ -31,7 +31,7 @@ impl Exporter for Mei {
         let moments = moments(input, &manuscript);
         let mut edits = Edits::default();
         declare_utf8(text, &mut edits);
-        edit(text, input, &moments, &mut edits);
+        edit(text, source.is_some(), input, &moments, &mut edits);
         Ok(edits.apply(text).into_bytes())
     }
 }
@@ -53,7 +53,8 @@ fn moments<'a>(input: &ExportInput, manuscript: &'a Manuscript) -> Moments<'a> {
     moments
 }
 
-fn edit(text: &str, input: &ExportInput, moments: &Moments<'_>, edits: &mut Edits) {
+/// Adds the times. In a file that was read, notes without a name are called by their number; in one that is written anew they go on from another note.
+fn edit(text: &str, by_number: bool, input: &ExportInput, moments: &Moments<'_>, edits: &mut Edits) {
     let mut whens = String::new();
     let mut number = 0;
     let mut first: HashMap<&str, (usize, f64)> = HashMap::new();
@@ -87,6 +88,9 @@ fn edit(text: &str, input: &ExportInput, moments: &Moments<'_>, edits: &mut Edit
         notes += 1;
         let numbered = format!("n{notes}");
         let id = tag.attribute("id").filter(|id| !id.is_empty());
+        if id.is_none() && !by_number {
+            continue;
+        }
         let Some(&(number, time)) = first.get(id.unwrap_or(&numbered)) else { continue };
         for old in ["when", "tstamp.real"] {
             if let Some(range) = tag.attribute_range(old) {

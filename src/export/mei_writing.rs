@@ -1,8 +1,9 @@
 //! A plain MEI file of a score that is in another format: every note at its place, in as many layers as it takes.
 
 use super::ExportInput;
+use super::spelling::{Spelling, spell};
 use super::text::xml;
-use crate::score::written::{Bar, WrittenNote, WrittenScore};
+use crate::score::written::{Bar, WrittenNote, WrittenPitch, WrittenScore};
 
 /// Everything is laid on a grid of this many parts of a quarter note: notes down to 1/128, and triplets.
 const GRID: u16 = 96;
@@ -35,9 +36,29 @@ pub fn written_anew(input: &ExportInput, written: &WrittenScore) -> String {
         if before.is_some_and(|before| before != bar.meter) {
             text += &format!("<scoreDef{}/>\n", meter(Some(bar)));
         }
+        let goes_on = written.bars.get(index + 1).is_some_and(|next| !next.ending.is_empty());
+        let ends = !bar.ending.is_empty() && (!goes_on || bracket_begins(&written.bars, index + 1));
+        if bracket_begins(&written.bars, index) {
+            let times: Vec<String> = bar.ending.iter().map(u8::to_string).collect();
+            text += &format!("<ending n=\"{}\">\n", times.join(","));
+        }
         text += &measure(written, &staves, index, bar);
+        text += if ends { "</ending>\n" } else { "" };
     }
     text + "</section>\n</score></mdiv></body></music>\n</mei>\n"
+}
+
+/// A note's pitch as it sounds: parts that transpose are written in concert pitch.
+pub fn sounding(note: &WrittenNote) -> Spelling {
+    let WrittenPitch { step, alter, octave } = note.written;
+    if note.written.sounding(0) == Some(note.pitch) { Spelling { step, alter, octave } } else { spell(note.pitch, 0) }
+}
+
+/// Whether a bracket over the bars that are played at some times only begins with a bar.
+pub fn bracket_begins(bars: &[Bar], index: usize) -> bool {
+    let Some(bar) = bars.get(index).filter(|bar| !bar.ending.is_empty()) else { return false };
+    let before = index.checked_sub(1).map(|before| &bars[before].ending);
+    bar.ending_start || before != Some(&bar.ending)
 }
 
 fn meter(bar: Option<&Bar>) -> String {
@@ -186,7 +207,7 @@ fn chord_text(notes: &[&WrittenNote], value: &str, dots: u8, tie: Option<&str>) 
 fn note_text(note: &WrittenNote, value: &str, dots: u8, grace: Option<&str>, tie: Option<&str>) -> String {
     let name = if matches!(tie, None | Some("i")) { format!(" xml:id=\"{}\"", xml(&note.id)) } else { String::new() };
     let value = if value.is_empty() { String::new() } else { format!(" dur=\"{value}\"{}", dotted(dots)) };
-    let pitch = note.written;
+    let pitch = sounding(note);
     let accidental = match pitch.alter {
         ..=-2 => " accid=\"ff\"",
         -1 => " accid=\"f\"",

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::mei_writing::{bracket_begins, sounding};
 use super::text::{fixed, xml};
 use super::xml_edit::{Edits, TagKind, declare_utf8, tags};
 use super::{ExportInput, Exporter};
@@ -227,8 +228,16 @@ fn measure(written: &WrittenScore, index: usize, bar: &Bar, notes: &[&WrittenNot
             bar.meter.beats, bar.meter.beat_type
         );
     }
-    if bar.repeat_start {
-        text += "<barline location=\"left\"><repeat direction=\"forward\"/></barline>";
+    let begins = bracket_begins(&written.bars, index);
+    let in_bracket = !bar.ending.is_empty();
+    let goes_on = written.bars.get(index + 1).is_some_and(|next| !next.ending.is_empty());
+    let ends = in_bracket && (!goes_on || bracket_begins(&written.bars, index + 1));
+    let times: Vec<String> = bar.ending.iter().map(u8::to_string).collect();
+    let ending = |kind: &str| format!("<ending number=\"{}\" type=\"{kind}\"/>", times.join(","));
+    if bar.repeat_start || begins {
+        let bracket = if begins { ending("start") } else { String::new() };
+        let repeat = if bar.repeat_start { "<repeat direction=\"forward\"/>" } else { "" };
+        text += &format!("<barline location=\"left\">{bracket}{repeat}</barline>");
     }
     let mut cursor: i64 = 0;
     let mut last: Option<&WrittenNote> = None;
@@ -248,7 +257,7 @@ fn measure(written: &WrittenScore, index: usize, bar: &Bar, notes: &[&WrittenNot
         text += &format!("<note id=\"{}\">", xml(&note.id));
         text += if note.grace.is_some() { "<grace/>" } else { "" };
         text += if is_chord { "<chord/>" } else { "" };
-        let pitch = note.written;
+        let pitch = sounding(note);
         let alter = if pitch.alter == 0 { String::new() } else { format!("<alter>{}</alter>", pitch.alter) };
         text += &format!("<pitch><step>{}</step>{alter}<octave>{}</octave></pitch>", pitch.step, pitch.octave);
         if note.grace.is_none() {
@@ -260,8 +269,10 @@ fn measure(written: &WrittenScore, index: usize, bar: &Bar, notes: &[&WrittenNot
         last = Some(note);
     }
     text += &moved(bar.length.to_ticks(DIVISIONS) as i64 - cursor);
-    if let Some(times) = bar.repeat_end {
-        text += &format!("<barline location=\"right\"><repeat direction=\"backward\" times=\"{times}\"/></barline>");
+    if bar.repeat_end.is_some() || ends {
+        let bracket = if ends { ending("stop") } else { String::new() };
+        let repeat = bar.repeat_end.map(|times| format!("<repeat direction=\"backward\" times=\"{times}\"/>"));
+        text += &format!("<barline location=\"right\">{bracket}{}</barline>", repeat.unwrap_or_default());
     }
     text + "</measure>\n"
 }

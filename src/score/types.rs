@@ -108,22 +108,20 @@ pub struct Notation {
     pub form: Option<Arc<Form>>,
     /// What it was read from; none for MIDI.
     pub manuscript: Option<Arc<Manuscript>>,
-    /// Where it leaves the number of notes, or the time, to the player, in order.
+    /// Where it leaves the number of notes to the player, in order.
     pub liberties: Vec<Liberty>,
 }
 
-/// A note whose ornament may have any number of notes, or that may last as long as the player likes.
+/// A note whose ornament may have any number of notes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Liberty {
     /// Where the note begins.
     pub tick: u64,
-    /// Where it ends as written.
-    pub end_tick: u64,
     /// Its part.
     pub track: u16,
     /// Its pitch.
     pub pitch: u8,
-    /// The pitches that may be struck any number of times; none under a fermata.
+    /// The pitches that may be struck any number of times.
     pub pitches: Vec<u8>,
 }
 

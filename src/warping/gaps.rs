@@ -13,7 +13,7 @@ use super::gdtw::CostTable;
 /// What gaps cost, in the unit of the node costs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GapPrices {
-    /// A gap that leads to the end.
+    /// Any gap.
     pub open: f32,
     /// Each knot that is left out.
     pub knot: f32,
@@ -33,7 +33,7 @@ pub struct Followed {
 }
 
 /// Finds the cheapest way through the rows of a table. `edge` fills in what it costs to go on to the next knot of a segment by 0, 1, 2, …
-/// grid steps; what it does not list only a gap can do. `open` is what a gap costs that leads to a knot. Knots that `is_held` are never left out; the rows of the others neither begin nor
+/// grid steps; what it does not list only a gap can do. Knots that `is_held` are never left out; the rows of the others neither begin nor
 /// end before that of the knot before.
 ///
 /// Time grows with the number of nodes times the edges of each: gaps of any length cost O(1) a node.
@@ -42,7 +42,6 @@ pub fn follow(
     table: &CostTable,
     edge: impl Fn(usize, &mut Vec<f32>),
     is_held: impl Fn(usize) -> bool,
-    open: impl Fn(usize) -> f32,
     prices: GapPrices,
 ) -> Result<Followed> {
     let knots = table.rows();
@@ -66,11 +65,10 @@ pub fn follow(
         costs.clear();
         costs.resize(nodes, f32::INFINITY);
         step_on(&here, &edges, first, &mut costs, from);
-        let opening = open(knot);
         for (node, (cost, from)) in costs.iter_mut().zip(from).enumerate() {
             let (through, origin) = gaps.at(first + node, prices.step);
-            if through + opening < *cost {
-                *cost = through + opening;
+            if through + prices.open < *cost {
+                *cost = through + prices.open;
                 *from = GAP | ways.gaps.len() as u32;
                 ways.gaps.push(origin);
             }

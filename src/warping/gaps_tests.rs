@@ -13,7 +13,7 @@ fn table(rows: &Rows) -> CostTable {
 
 fn solve(rows: &Rows, edges: &[f32], held: &[bool], prices: GapPrices) -> Followed {
     let fill = |_: usize, into: &mut Vec<f32>| into.extend_from_slice(edges);
-    follow(&JobContext::new(), &table(rows), fill, |knot| held[knot], |_| prices.open, prices).unwrap()
+    follow(&JobContext::new(), &table(rows), fill, |knot| held[knot], prices).unwrap()
 }
 
 /// What a way costs; infinite if it is none.

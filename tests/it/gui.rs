@@ -3,6 +3,7 @@
 mod corrections;
 mod dialogs;
 mod differences;
+mod hearing;
 mod panels;
 mod panes;
 mod safety;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::support::{Run, agogic, program};
+use crate::support::{Demo, Run, agogic, program};
 
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/notation").join(name)
@@ -158,4 +158,54 @@ fn what_is_no_score_is_refused_in_one_sentence() {
             assert!(run.stderr.contains(word) && run.stderr.lines().count() == 1, "{}", run.stderr);
         }
     }
+}
+
+#[test]
+fn bars_of_midi_are_counted_as_they_are_told_to_be() {
+    let demo = Demo::new();
+    let bars = |more: &[&str]| {
+        let run: Run = program().args(["score", "--json"]).arg(&demo.score).args(more).output().unwrap().into();
+        let bars = run.ok().json()["bars"].clone();
+        let bar =
+            |index: usize| (bars[index]["label"].as_str().unwrap().to_owned(), bars[index]["length_quarters"].as_f64());
+        [bar(0), bar(1)]
+    };
+    let [first, second] = bars(&[]);
+    assert_eq!((first.0.as_str(), second.0.as_str()), ("1", "2"));
+    assert_eq!(bars(&["--first-bar", "17"])[0].0, "17");
+    let [pickup, next] = bars(&["--pickup", "0.5"]);
+    assert_eq!((pickup.0.as_str(), pickup.1, next.0.as_str(), next.1), ("0", Some(0.5), "1", second.1));
+    // In results, too, and made again from them.
+    let result = demo.path("a.json");
+    demo.align(["-q", "--ear", "none", "--first-bar", "17", "-o", result.to_str().unwrap()]).ok();
+    let bar = |path: &Path| {
+        serde_json::from_slice::<Value>(&std::fs::read(path).unwrap()).unwrap()["notes"][0]["bar"].clone()
+    };
+    assert_eq!(bar(&result), 17);
+    let again = demo.path("b.json");
+    demo.align(["-q", "--like", result.to_str().unwrap(), "-o", again.to_str().unwrap()]).ok();
+    assert_eq!(std::fs::read(&result).unwrap(), std::fs::read(&again).unwrap());
+    for wrong in [&["--pickup", "99"][..], &["--pickup", "-1"]] {
+        assert_eq!(demo.align(wrong).code, Some(2));
+    }
+    let run: Run =
+        program().arg("score").arg(fixture("scale.musicxml")).args(["--first-bar", "3"]).output().unwrap().into();
+    assert!(run.code == Some(2) && run.stderr.contains("--first-bar belongs to a MIDI score"), "{}", run.stderr);
+}
+
+#[test]
+fn a_midi_file_with_bars_without_end_is_refused_in_a_sentence() {
+    // An hour of the shortest bars that a file may have.
+    let mut track = vec![0x00, 0xff, 0x58, 4, 1, 7, 24, 8, 0x00, 0x90, 60, 80];
+    track.extend([0xbf, 0xff, 0xff, 0x7f, 0x80, 60, 0]);
+    track.extend([0x00, 0x90, 62, 80, 0xbf, 0xff, 0xff, 0x7f, 0x80, 62, 0, 0x00, 0xff, 0x2f, 0]);
+    let mut bytes = b"MThd\0\0\0\x06\0\0\0\x01\x7f\xffMTrk".to_vec();
+    bytes.extend((track.len() as u32).to_be_bytes());
+    bytes.extend(track);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("absurd.mid");
+    std::fs::write(&path, bytes).unwrap();
+    let run = agogic([Path::new("score"), &path]);
+    assert_eq!(run.code, Some(1), "{}", run.stdout);
+    assert!(run.stderr.contains("bars, more than the") && run.stderr.trim().lines().count() == 1, "{}", run.stderr);
 }

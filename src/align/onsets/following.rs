@@ -83,32 +83,23 @@ pub(super) fn way(ctx: &JobContext, parts: &Parts<'_>) -> Result<Way> {
         };
         costs.extend((0..=most).map(cost));
     };
-    let (free_price, free_own) = (knob("AGOGIC_FREE_PRICE", 1.0), knob("AGOGIC_FREE_OWN", 1.0));
-    let share = |knot: usize| if parts.free[knot - 1] { free_price } else { 1.0 };
-    let open = |knot: usize| (params.gap_price * share(knot)) as f32;
     let is_held = |knot: usize| parts.fixed.binary_search_by_key(&knot, |fixed| fixed.0).is_ok();
-    let followed = follow(ctx, &table(ctx, parts, &straight.times)?, edge, is_held, open, prices)?;
+    let followed = follow(ctx, &table(ctx, parts, &straight.times)?, edge, is_held, prices)?;
     let found: Vec<Option<f64>> = followed.at.iter().map(|at| at.map(|frame| (frame as f64 + 0.5) * step)).collect();
     if !followed.cost.is_finite() || found.iter().flatten().count() < 2 {
         return Ok(straight);
     }
     let times = between(&found, &straight.times);
     let left_out = found.iter().filter(|time| time.is_none()).count();
-    let opened: f64 = followed.behind_gaps.iter().map(|&knot| if knot == 0 { 1.0 } else { share(knot) }).sum();
-    let gap_cost = params.gap_price * opened + params.left_out_price * left_out as f64;
+    let gap_cost = params.gap_price * followed.behind_gaps.len() as f64 + params.left_out_price * left_out as f64;
     let is_own = |segment: usize| {
         let found_s = times[segment + 1] - times[segment];
         let ratio = (found_s + params.epsilon_s) / (steady[segment] + params.epsilon_s);
         let is_behind_gap = followed.behind_gaps.binary_search(&(segment + 1)).is_ok();
-        let far = params.delta * params.sigma * if parts.free[segment] { free_own } else { 1.0 };
-        is_unmeasured[segment] || is_behind_gap || ratio.ln().abs() > far
+        is_unmeasured[segment] || is_behind_gap || ratio.ln().abs() > params.delta * params.sigma
     };
     let intervals_s = expected_intervals(chords, &times, &steady, is_own)?;
     Ok(Way { times, intervals_s, gap_cost })
-}
-
-fn knob(name: &str, usual: f64) -> f64 {
-    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
 }
 
 /// Costs of the knots within reach of the rough start.

@@ -29,8 +29,6 @@ pub(super) struct Parts<'a> {
     /// Knots that are fixed, with their times.
     pub fixed: &'a [(usize, f64)],
     pub params: &'a OnsetParams,
-    /// By knot: whether what lies between it and the next is left to the player.
-    pub free: Vec<bool>,
 }
 
 impl Parts<'_> {

@@ -70,7 +70,6 @@ pub fn place(
         rough,
         fixed: &fixed,
         params,
-        free: free_knots(score, &chords),
     };
     // Limits of the slope are the user's word on how the score is followed: then it is not looked for elsewhere.
     let way = match params.slope {
@@ -96,18 +95,6 @@ pub fn place(
     fixed.iter().for_each(|&(knot, _)| support[knot].is_fixed = true);
     let warp = onset_warp(score, &chords, rough, times)?;
     Ok(Placed { warp, notes, chords, support, objective, ends: Vec::new() })
-}
-
-/// Which knots lie where an ornament or a fermata leaves time to the player.
-fn free_knots(score: &Score, chords: &[Chord]) -> Vec<bool> {
-    let mut until = 0;
-    let free = |chord: &Chord| {
-        let notes = &score.notes[chord.notes.clone()];
-        let ends = notes.iter().filter_map(|note| score.liberty_of(note)).map(|liberty| liberty.end_tick);
-        until = ends.fold(until, u64::max);
-        notes.first().is_some_and(|note| note.onset_tick < until)
-    };
-    chords.iter().map(free).collect()
 }
 
 /// One knot per chord and one at the end of the score, reached at the tempo expected.

@@ -147,7 +147,7 @@ impl Verdicts {
     /// An ornament may have as many notes as were played: strokes of its pitches, while its note sounds, are not extra.
     fn forgive_ornaments(&mut self, score: &Score, notes: &[AlignedNote]) {
         for (note, aligned) in score.notes.iter().zip(notes) {
-            let Some(liberty) = score.liberty_of(note).filter(|liberty| !liberty.pitches.is_empty()) else { continue };
+            let Some(liberty) = score.liberty_of(note) else { continue };
             let sounding = aligned.onset_s - ORNAMENT_BEFORE_S..aligned.offset_s;
             self.extra.retain(|extra| {
                 !(liberty.pitches.contains(&extra.stroke.pitch) && sounding.contains(&extra.stroke.onset_s))

@@ -231,3 +231,20 @@ fn known_strokes_are_clear_wherever_they_fall_between_frames() {
         assert!((stroke.onset_s - onset_s).abs() < 2e-4, "{stroke:?}");
     }
 }
+
+#[test]
+fn an_ornament_may_have_as_many_notes_as_were_played() {
+    let written = [(1.0, 1.0, 72), (2.0, 0.5, 60)];
+    let mut score = plain_score(&written);
+    let standing = [Standing::Placed; 2];
+    // A trill of the written note and the one above, and a note that no ornament has.
+    let trill = (0..10).map(|stroke: u8| (1.0 + 0.09 * f64::from(stroke), 0.08, 72 + 2 * (stroke % 2)));
+    let performed: Vec<_> = trill.chain([(1.5, 0.2, 50), (2.0, 0.5, 60)]).collect();
+    let extra = |score: &Score| judge(score, &aligned(score), &standing, &exactly(&performed), ALL).extra;
+    assert_eq!(extra(&score).len(), 10);
+    let pitches = vec![70, 71, 72, 73, 74];
+    let liberty = crate::score::Liberty { tick: 1000, track: 0, pitch: 72, pitches };
+    score.notation.liberties.push(liberty);
+    let left: Vec<u8> = extra(&score).iter().map(|extra| extra.stroke.pitch).collect();
+    assert_eq!(left, [50]);
+}

@@ -100,6 +100,10 @@ pub fn describe(settings: &Settings) -> String {
         Method::Onsets(_) => "Onsets without ear".to_owned(),
         Method::Frames(frames) => describe_frames(frames),
     };
+    let name = match &settings.method {
+        Method::Onsets(onsets) if !onsets.path.is_auto() => format!("{name}, path {}", onsets.path),
+        _ => name,
+    };
     match settings.corrections() {
         0 => name,
         1 => format!("{name}, 1 fixed"),
@@ -123,6 +127,7 @@ mod tests {
     use super::*;
     use crate::align::PerformanceKind;
     use crate::align::result::{MediaInfo, Provenance};
+    use crate::align::settings::{OnsetMethod, Path};
 
     #[test]
     fn another_recording_begins_and_ends_with_this_one_and_differs_between() {
@@ -162,6 +167,9 @@ mod tests {
     fn names_tell_settings_apart() {
         let plain = Settings::default();
         assert_eq!(describe(&plain), "Onsets");
+        let path = Path::Sections(vec!["A".to_owned(), "B".to_owned()]);
+        let method = Method::Onsets(OnsetMethod { path, ..OnsetMethod::default() });
+        assert_eq!(describe(&Settings { method, ..plain.clone() }), "Onsets, path A,B");
         let frames = |frames| Settings { method: Method::Frames(frames), ..plain.clone() };
         let chroma = FrameMethod { aligner: Aligner::Dtw, features: FeatureKind::Chroma, ..FrameMethod::default() };
         assert_eq!(describe(&frames(chroma)), "DTW, chroma");

@@ -67,7 +67,7 @@ fn part(score: &Score, index: usize, track: u16) -> Part {
     let of_track = |note: &&Note| note.track == track;
     let channel = score.notes.iter().find(of_track).map(|note| note.channel);
     let program = score.programs.iter().find(|change| Some(change.channel) == channel).map(|change| change.program);
-    let name = name.unwrap_or_else(|| format!("Track {}", track + 1));
+    let name = name.unwrap_or_else(|| format!("Track {}", u32::from(track) + 1));
     Part { id: format!("P{}", index + 1), name, staves: 1, program }
 }
 

@@ -1,4 +1,4 @@
-//! Where the score leaves the number of notes, or the time, to the player: ornaments, tremolos, fermatas.
+//! Where the score leaves the number of notes to the player: ornaments and tremolos.
 
 use super::playing::Played;
 use super::quarters::Quarters;
@@ -13,25 +13,16 @@ pub(super) fn liberties(written: &WrittenScore, played: &Played, to_ticks: impl 
     let mut found: Vec<Liberty> = Vec::new();
     for one in &played.notes {
         let note = &written.notes[one.note as usize];
-        if note.marks.iter().any(is_free) {
-            found.push(Liberty {
-                tick: to_ticks(one.onset),
-                end_tick: to_ticks(one.onset + one.duration),
-                track: note.part,
-                pitch: note.pitch,
-                pitches: pitches(note),
-            });
+        let pitches = pitches(note);
+        if !pitches.is_empty() {
+            found.push(Liberty { tick: to_ticks(one.onset), track: note.part, pitch: note.pitch, pitches });
         }
     }
     found.sort_by_key(|liberty| (liberty.tick, liberty.pitch, liberty.track));
     found
 }
 
-fn is_free(mark: &Mark) -> bool {
-    matches!(mark, Mark::Ornament(_) | Mark::Tremolo { .. } | Mark::Fermata)
-}
-
-/// The pitches that may be struck any number of times: none under a fermata.
+/// The pitches that may be struck any number of times.
 fn pitches(note: &WrittenNote) -> Vec<u8> {
     let has = |is: &dyn Fn(&Mark) -> bool| note.marks.iter().any(is);
     let reach = if has(&|mark| matches!(mark, Mark::Ornament(_))) {

@@ -291,8 +291,9 @@ proptest! {
                 zipped
             };
         }
-        if let Err(error) = Score::from_bytes(Path::new("x.xml"), &bytes) {
-            prop_assert!(error.to_string().lines().count() == 1, "{error}");
+        match Score::from_bytes(Path::new("x.xml"), &bytes) {
+            Ok(score) => prop_assert!(score.notes.iter().all(|note| note.offset_tick > note.onset_tick)),
+            Err(error) => prop_assert!(error.to_string().lines().count() == 1, "{error}"),
         }
     }
 
@@ -308,4 +309,59 @@ proptest! {
             let _ = Score::from_bytes(Path::new("x"), absurd.as_bytes());
         }
     }
+}
+
+/// MEI of one staff in 4/4 with these bars.
+fn mei_bars(bars: &[&str]) -> WrittenScore {
+    let bars: String =
+        bars.iter().map(|bar| format!("<measure><staff n=\"1\"><layer>{bar}</layer></staff></measure>")).collect();
+    read(&format!(
+        "<mei xmlns=\"http://www.music-encoding.org/ns/mei\"><music><body><mdiv><score>\
+         <scoreDef meter.count=\"4\" meter.unit=\"4\"><staffGrp><staffDef n=\"1\" lines=\"5\"/></staffGrp></scoreDef>\
+         <section>{bars}</section></score></mdiv></body></music></mei>"
+    ))
+}
+
+#[test]
+fn signs_repeat_the_bars_and_beats_before_them() {
+    let note = |pname: &str, dur: u8| format!("<note pname=\"{pname}\" oct=\"4\" dur=\"{dur}\"/>");
+    let halves = |one: &str, other: &str| note(one, 2) + &note(other, 2);
+    let pitches = |score: &WrittenScore| -> Vec<(u8, f64)> {
+        played(score, Reading::WithRepeats).into_iter().map(|(pitch, onset, ..)| (pitch, onset)).collect()
+    };
+    let score = mei_bars(&[&halves("c", "d"), "<mRpt/>", &halves("e", "f")]);
+    assert_eq!(pitches(&score), [(60, 0.0), (62, 2.0), (60, 4.0), (62, 6.0), (64, 8.0), (65, 10.0)]);
+    assert!(score.notices.is_empty(), "{:?}", score.notices);
+    let ids: std::collections::HashSet<&str> = score.notes.iter().map(|note| note.id.as_str()).collect();
+    assert_eq!(ids.len(), score.notes.len(), "every note has a name of its own");
+    let two = mei_bars(&[&halves("c", "d"), &halves("e", "f"), "<mRpt2/>", "<mSpace/>"]);
+    assert_eq!(pitches(&two)[4..], [(60, 8.0), (62, 10.0), (64, 12.0), (65, 14.0)]);
+    let many = mei_bars(&[&halves("c", "d"), "<multiRpt num=\"1\"/>"]);
+    assert_eq!(pitches(&many)[2..], [(60, 4.0), (62, 6.0)]);
+    let beats = mei_bars(&[&(note("c", 8) + &note("d", 8) + "<beatRpt/>" + &note("e", 2))]);
+    assert_eq!(pitches(&beats), [(60, 0.0), (62, 0.5), (60, 1.0), (62, 1.5), (64, 2.0)]);
+    let half = mei_bars(&[&(note("c", 4) + &note("d", 4) + "<halfmRpt/>")]);
+    assert_eq!(pitches(&half), [(60, 0.0), (62, 1.0), (60, 2.0), (62, 3.0)]);
+    let nothing = mei_bars(&["<mRpt/>", &halves("c", "d")]);
+    assert_eq!((pitches(&nothing).len(), nothing.notices.len()), (2, 1));
+}
+
+#[test]
+fn ornaments_leave_notes_to_the_player() {
+    let note = |step: &str, marks: &str| {
+        format!(
+            "<note><pitch><step>{step}</step><octave>4</octave></pitch><duration>1</duration>\
+             <notations>{marks}</notations></note>"
+        )
+    };
+    let music =
+        note("C", "") + &note("D", "<ornaments><trill-mark/></ornaments>") + &note("E", "<fermata/>") + &note("F", "");
+    let text = format!(
+        "<score-partwise><part-list><score-part id=\"P1\"><part-name>x</part-name></score-part></part-list><part id=\"P1\">\
+         <measure number=\"1\"><attributes><divisions>1</divisions></attributes>{music}</measure></part></score-partwise>"
+    );
+    let score = Score::from_bytes(Path::new("x"), text.as_bytes()).unwrap();
+    let free: Vec<Option<Vec<u8>>> =
+        score.notes.iter().map(|note| score.liberty_of(note).map(|liberty| liberty.pitches.clone())).collect();
+    assert_eq!(free, [None, Some(vec![60, 61, 62, 63, 64]), None, None]);
 }

@@ -98,7 +98,7 @@ impl Piece {
         let with_notes: BTreeSet<u16> = self.score.notes.iter().map(|note| note.track).collect();
         let name = |track: u16| {
             let named = self.score.notation.parts.get(usize::from(track)).filter(|name| !name.is_empty());
-            named.cloned().unwrap_or_else(|| format!("Part {}", track + 1))
+            named.cloned().unwrap_or_else(|| format!("Part {}", u32::from(track) + 1))
         };
         with_notes.into_iter().map(|track| (track, name(track))).collect()
     }

@@ -1,6 +1,7 @@
 //! What of the score is heard, and how it begins: parts that are silent or alone, a bar counted before, whole bars repeated.
 
-use eframe::egui::{Grid, Ui};
+use eframe::egui::containers::menu::{MenuButton, MenuConfig};
+use eframe::egui::{Grid, PopupCloseBehavior, Ui};
 
 use crate::app::command::Command;
 use crate::app::state::AppState;
@@ -8,7 +9,9 @@ use crate::app::state::AppState;
 /// Draws the button and its menu.
 pub fn parts_menu_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     let Some(piece) = state.piece() else { return };
-    let button = ui.menu_button("Parts", |ui| {
+    // Several parts are chosen one after another: the menu stays.
+    let stays = MenuConfig::new().close_behavior(PopupCloseBehavior::CloseOnClickOutside);
+    let (button, _) = MenuButton::new("Parts").config(stays).ui(ui, |ui| {
         let transport = &state.transport;
         let mut count_in = transport.count_in;
         let hint = "One bar is clicked before the music begins, in the tempo that it has there.";
@@ -42,5 +45,5 @@ pub fn parts_menu_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>)
             }
         });
     });
-    button.response.on_hover_text("Which parts of the score are heard; count-in; repeat by bars.");
+    button.on_hover_text("Which parts of the score are heard; count-in; repeat by bars.");
 }

@@ -77,14 +77,7 @@ fn beat(meter: Meter, only_eighths: bool) -> f64 {
         (beats, 8..) if beats.is_multiple_of(3) => 3.0 * unit,
         (2 | 4, 4) if only_eighths => 2.0,
         (3, 4) if only_eighths => 3.0,
-        (_, 1 | 2) => {
-            if only_eighths {
-                2.0
-            } else {
-                1.0
-            }
-        }
-        (_, 8..) => 1.0,
+        (_, 1 | 2) if only_eighths => 2.0,
         _ => 1.0,
     }
 }

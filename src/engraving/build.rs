@@ -51,6 +51,9 @@ pub(super) struct Builder<'a> {
     moments: Vec<(u32, Quarters)>,
 }
 
+/// A chord with its staff and bar.
+type BarChord = (usize, usize, Chord);
+
 /// A head with what it is sorted by.
 struct Placed {
     head: DraftHead,
@@ -217,13 +220,13 @@ impl<'a> Builder<'a> {
         voices
     }
 
-    #[allow(clippy::type_complexity)]
+    /// Chords, their heads, and the head of each draft.
     fn chords(
         &self,
         placed: &[(u32, Placed)],
         drafts: usize,
         ranks: &HashMap<(u16, u32), Vec<u16>>,
-    ) -> (Vec<(usize, usize, Chord)>, Vec<Head>, Vec<u32>) {
+    ) -> (Vec<BarChord>, Vec<Head>, Vec<u32>) {
         let mut chords: Vec<(usize, usize, Chord)> = Vec::new();
         let mut heads: Vec<Head> = Vec::with_capacity(placed.len());
         let mut head_of_draft = vec![u32::MAX; drafts];

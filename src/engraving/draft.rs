@@ -42,8 +42,7 @@ pub(super) fn heads(
     for (bar, &written_bar) in order.iter().enumerate() {
         let from = written.notes.partition_point(|note| note.place.bar < written_bar);
         let until = written.notes.partition_point(|note| note.place.bar <= written_bar);
-        for index in from..until {
-            let note = &written.notes[index];
+        for (index, note) in written.notes.iter().enumerate().take(until).skip(from) {
             times[index] = times[index].saturating_add(1);
             let onset = start + note.place.at;
             let own = of_score.get(&(index as u32, times[index])).copied();
@@ -65,9 +64,12 @@ pub(super) fn heads(
     heads
 }
 
-/// The heads from which a tie leads on: by part and pitch, with their end and voice.
+/// A head from which a tie leads on, with its end and voice.
+type OpenTie = (u32, Quarters, u16);
+
+/// All of them by part and pitch.
 #[derive(Default)]
-struct OpenTies(HashMap<(u16, u8), Vec<(u32, Quarters, u16)>>);
+struct OpenTies(HashMap<(u16, u8), Vec<OpenTie>>);
 
 impl OpenTies {
     /// The head that is tied to a note.
@@ -77,7 +79,7 @@ impl OpenTies {
         if !note.tied_from {
             return None;
         }
-        let fits = |&(_, end, _): &(u32, Quarters, u16)| meet(end, onset);
+        let fits = |&(_, end, _): &OpenTie| meet(end, onset);
         let same_voice = open.iter().position(|held| held.2 == note.voice && fits(held));
         let position = same_voice.or_else(|| open.iter().position(fits))?;
         Some(open.swap_remove(position).0)

@@ -109,11 +109,11 @@ impl Engraving {
                 if is_last && natural < LEAST_FILLED * width { 1.0 } else { ((width - fixed) / free).max(0.2) };
             let mut x = header;
             let mut lines = Vec::with_capacity(end - first + 1);
-            for bar in first..end {
+            for (bar, BarWidth { lead, columns }) in widths.iter().enumerate().take(end).skip(first) {
                 lines.push(x);
-                x += widths[bar].lead;
+                x += lead;
                 let from = self.bars[bar].first_column as usize;
-                for (column, room) in widths[bar].columns.iter().enumerate() {
+                for (column, room) in columns.iter().enumerate() {
                     column_x[from + column] = x + 0.5 * HEAD_WIDTH;
                     x += room * stretch;
                 }

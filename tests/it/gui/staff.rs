@@ -40,15 +40,17 @@ fn a_click_on_a_head_selects_its_note_in_every_pane() {
 #[test]
 fn names_tell_pitch_bar_beat_and_time() {
     let folder = folder();
-    let (bench, note, name) = demo_at(folder.path(), 16);
-    let node = bench.harness.get_by_label_contains(&name);
-    let label = node.accesskit_node().label().unwrap();
+    let (mut bench, note, name) = demo_at(folder.path(), 16);
+    let label = bench.harness.get_by_label_contains(&name).accesskit_node().label().unwrap();
     let position = bench.read(|state| {
         let score = &open(state).piece.score;
         score.position(&score.notes[note])
     });
     assert!(label.contains(&format!(", bar {} beat {}, ", position.bar, position.beat)), "{label}");
     assert!(label.starts_with(|step: char| ('A'..='G').contains(&step)), "{label}");
+    bench.harness.get_by_label_contains(&name).click_accesskit();
+    bench.harness.run_ok();
+    assert_eq!(bench.read(|state| open(state).selected_note), Some(note), "without a pointer");
 }
 
 #[test]

@@ -55,7 +55,7 @@ pub(super) fn along_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command
     select_and_drag(ui, &canvas, document, hovered, engraving, commands);
     canvas.paint_overlay(state);
     view.paint_gutter(&notes);
-    names::name_notes(ui, &canvas, (&document.piece, solution), &spots, view.space);
+    names::name_notes(ui, &canvas, (&document.piece, solution), &spots, view.space, commands);
     if let Some(span) = span.filter(|_| !document.dragging && canvas.pointer.is_some()) {
         paint_note_card(&canvas, &document.piece, solution, span);
     }

@@ -1,9 +1,11 @@
 //! What notes are called for those who cannot see them.
 
+use eframe::egui::accesskit::Action;
 use eframe::egui::{Id, Rect, Role, Sense, Ui, WidgetInfo};
 
 use super::super::canvas::Canvas;
 use super::head_rect;
+use crate::app::command::Command;
 use crate::app::document::view_model::{Piece, Solution};
 use crate::engraving::pen::HeadSpot;
 use crate::score::WrittenPitch;
@@ -32,8 +34,15 @@ fn spoken(pitch: WrittenPitch) -> String {
     format!("{}{alter} {}", pitch.step, pitch.octave)
 }
 
-/// Gives every note that begins where it is seen a name.
-pub fn name_notes(ui: &Ui, canvas: &Canvas, (piece, solution): (&Piece, &Solution), spots: &[HeadSpot], space: f32) {
+/// Gives every note that begins where it is seen a name, and lets those select it who cannot point.
+pub fn name_notes(
+    ui: &Ui,
+    canvas: &Canvas,
+    (piece, solution): (&Piece, &Solution),
+    spots: &[HeadSpot],
+    space: f32,
+    commands: &mut Vec<Command>,
+) {
     let is_heard = ui.ctx().accesskit_node_builder(canvas.response.id, |_| ()).is_some();
     if !is_heard || spots.len() > MOST_NAMES {
         return;
@@ -47,7 +56,11 @@ pub fn name_notes(ui: &Ui, canvas: &Canvas, (piece, solution): (&Piece, &Solutio
         if let Some(name) = note_name(piece, solution, head.note as usize) {
             let id: Id = canvas.response.id.with(("note", head.note));
             let response = ui.interact(rect, id, Sense::hover());
-            response.widget_info(|| WidgetInfo::labeled(Role::Label, true, name.clone()));
+            response.widget_info(|| WidgetInfo::labeled(Role::ListItem, true, name.clone()));
+            ui.ctx().accesskit_node_builder(id, |node| node.add_action(Action::Click));
+            if ui.input(|input| input.has_accesskit_action_request(id, Action::Click)) {
+                commands.push(Command::SelectNote(head.note as usize));
+            }
         }
     }
 }

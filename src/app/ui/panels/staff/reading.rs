@@ -41,7 +41,7 @@ pub(super) fn reading_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Comma
         commands.push(note.map_or(Command::Select(None), Command::SelectNote));
         commands.extend(time_s.map(Command::Seek));
     }
-    names::name_notes(ui, &canvas, (&document.piece, solution), &spots, page.space);
+    names::name_notes(ui, &canvas, (&document.piece, solution), &spots, page.space, commands);
     buttons(ui, &canvas, state, commands);
     page.scroll(ui, state, commands);
 }

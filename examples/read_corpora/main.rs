@@ -7,7 +7,7 @@
 
 use std::path::{Path, PathBuf};
 
-use agogic::Score;
+use agogic::{Score, WrittenScore};
 
 /// Onsets that are nearer than this, in quarter notes, are the same.
 const EXACT: f64 = 1.0 / 48.0;
@@ -78,11 +78,12 @@ fn judge(score: &Path) -> (String, Outcome) {
         Some("score") => score.parent().map(name_of).unwrap_or_default(),
         _ => name_of(score),
     };
-    let read = match Score::read(score) {
-        Ok(read) => read,
+    let written = match WrittenScore::read(score) {
+        Ok(written) => written,
         Err(error) => return (name, Outcome::Refused(error.to_string())),
     };
-    let Ok(midi) = Score::read(&score.with_extension("mid")) else { return (name, Outcome::Read(read.notes.len())) };
+    let both = (Score::read(score), Score::read(&score.with_extension("mid")));
+    let (Ok(read), Ok(midi)) = both else { return (name, Outcome::Read(written.notes.len())) };
     let (ours, theirs) = (notes(&read), notes(&midi));
     let same = |near: f64| found(&ours, &theirs, near).min(found(&theirs, &ours, near));
     let end = |notes: &[(u8, f64)]| notes.iter().map(|note| note.1).fold(0.0, f64::max);

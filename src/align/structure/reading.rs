@@ -18,6 +18,8 @@ use crate::warping::Warp;
 const LEAP_S: f64 = 1e-4;
 /// Less than this before or behind what was played is not left out.
 const SHORTEST_EDGE_S: f64 = 0.5;
+/// So far within a section its first and last bars are looked up.
+const EDGE_S: f64 = 1e-3;
 
 /// A score written out as it was played.
 #[derive(Debug, Clone)]
@@ -217,8 +219,9 @@ impl Reading {
     /// What the user should know, given the warp of the score as played.
     pub fn notices(&self, written: &Score, warp: &Warp, repeats: &[Range<f64>]) -> Vec<String> {
         let bars = |section: &Range<f64>| {
-            let first = bar_at(written, section.start);
-            let last = bar_at(written, section.end).max(first + 1) - 1;
+            // Rounding must not put an edge into the bar on its other side.
+            let first = bar_at(written, section.start + EDGE_S);
+            let last = bar_at(written, section.end - EDGE_S).max(first);
             format!("bars {first} to {last}")
         };
         let mut notices = Vec::new();

@@ -108,7 +108,8 @@ pub fn section_strip_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Comman
             Some(next) => next.performance_from_s,
             None => played.last().map_or(0.0, |last| last.performance_to_s),
         };
-        let centre = pos2(x(at), plot.center().y);
+        // Before the place, so that the letter behind it can be read.
+        let centre = pos2((x(at) - 0.5 * CHIP).max(plot.left() + 0.5 * CHIP), plot.center().y);
         if plot.x_range().contains(centre.x) {
             chip_ui(
                 ui,

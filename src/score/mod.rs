@@ -25,6 +25,8 @@ pub(crate) use notation::{Played, Reading, play_out};
 pub use notation::{WrittenPitch, WrittenScore, written};
 pub(crate) use note_player::{NoteOrder, NotePlayer};
 pub(crate) use reading::is_score;
+#[cfg(all(test, feature = "gui"))]
+pub(crate) use reading::read_both;
 pub use soundfont::{SoundFont, system_soundfonts};
 pub use synth::{SynthParams, synthesise, synthesise_mapped};
 pub use take::{Take, is_midi};
@@ -34,7 +36,6 @@ pub use types::{KeySignature, Notation, Note, NoteName, NoteOrigin, PedalChange,
 pub(crate) use {
     meter::MeterMap,
     midi::{LONGEST_SCORE_S, SHORTEST_NOTE_S},
-    reading::read_both,
     test_score::plain_score,
     types::ProgramChange,
 };

@@ -141,7 +141,7 @@ fn texts(bench: &Bench) -> Vec<String> {
 fn whatever_takes_the_focus_has_a_name() {
     let folder = folder();
     let bench = demo(folder.path());
-    bench.harness.get_by_label("Splitter between Recording and Notes");
+    bench.harness.get_by_label("Splitter between Recording and Staff");
     bench.harness.get_by_label("Splitter between Warp and Tempo");
     let nameless: Vec<String> = bench
         .harness

@@ -136,4 +136,5 @@ fn compared_alignments_and_a_pane_of_its_own_look_as_they_should() {
     bench.harness.run_ok();
     check("compare", &Image::of(&bench, PictureArea::Window, SIZE));
     check("warp-pane", &Image::of(&bench, PictureArea::Pane(PaneKind::Warp), [800, 400]));
+    check("staff-pane", &Image::of(&bench, PictureArea::Pane(PaneKind::Staff), [900, 300]));
 }

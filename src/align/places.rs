@@ -7,13 +7,13 @@ use crate::score::Score;
 use crate::warping::Warp;
 
 /// Onsets with less confidence than this are doubtful.
-const DOUBTFUL: f64 = 0.93;
+const DOUBTFUL: f64 = 0.85;
 /// Doubtful onsets are of one place if no more than this lies between them, in seconds of the recording …
 const MOST_GAP_S: f64 = 3.0;
 /// … up to a place of this length: more could not be checked at a glance.
 const MOST_LENGTH_S: f64 = 15.0;
 /// A place in which fewer wrong notes are expected is not worth a look.
-const LEAST_WRONG_NOTES: f64 = 2.0;
+const LEAST_WRONG_NOTES: f64 = 1.5;
 /// Onsets so near to the doubtful ones are part of the place: one that is wrong takes its neighbours with it.
 const AROUND_S: f64 = 1.5;
 

@@ -29,8 +29,6 @@ pub(crate) use notation::{HEAD_BYTES, from_midi as written_from_midi, score_kind
 pub(crate) use notation::{Played, Reading, play_out};
 pub(crate) use note_player::{NoteOrder, NotePlayer};
 pub(crate) use reading::is_score;
-#[cfg(all(test, feature = "gui"))]
-pub(crate) use reading::read_both;
 pub use soundfont::{SoundFont, system_soundfonts};
 pub use synth::{SynthParams, synthesise, synthesise_mapped};
 pub use take::{Take, is_midi};

@@ -49,7 +49,7 @@ struct Document<'a> {
 #[derive(Serialize)]
 struct DocumentNote<'a> {
     id: &'a str,
-    /// The how-manieth time it is played, if it is not the first.
+    /// Which time it is played, counted from 1, if it is not the first.
     #[serde(skip_serializing_if = "is_first")]
     time: u16,
     /// Which of the notes that its tremolo stands for, if it is not the first.

@@ -130,7 +130,7 @@ pub struct Liberty {
 pub struct NoteOrigin {
     /// Index of the written note.
     pub note: u32,
-    /// The how-manieth time it is played, from 1.
+    /// Which time it is played, counted from 1.
     pub time: u16,
     /// Which of the notes that its tremolo stands for, from 1.
     pub stroke: u16,

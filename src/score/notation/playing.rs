@@ -32,7 +32,7 @@ pub(crate) struct PlayedNote {
     pub onset: Quarters,
     /// How long it is, more than nothing unless it is written so.
     pub duration: Quarters,
-    /// The how-manieth time it is played, from 1.
+    /// Which time it is played, counted from 1.
     pub time: u16,
     /// Which of the notes that its tremolo stands for, from 1.
     pub stroke: u16,

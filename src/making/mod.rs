@@ -52,6 +52,8 @@ const SOUND: u64 = 1;
 const ROOM: u64 = 2;
 /// Lengths of items that make sense.
 const LENGTHS_S: std::ops::RangeInclusive<f64> = 4.0..=600.0;
+/// More studies would fill memory and teach nothing new.
+const MOST_STUDIES: usize = 10_000;
 const STAGE: &str = "making performances";
 
 /// What is to be made, of what.
@@ -123,6 +125,9 @@ fn check(wanted: &MakeData) -> Result<()> {
     }
     if wanted.jobs == 0 {
         return Err(Error::invalid("--jobs", 0, "at least 1"));
+    }
+    if wanted.studies > MOST_STUDIES {
+        return Err(Error::invalid("--studies", wanted.studies, format!("at most {MOST_STUDIES}")));
     }
     if !LENGTHS_S.contains(&wanted.seconds) {
         let allowed = format!("between {} and {}", LENGTHS_S.start(), LENGTHS_S.end());

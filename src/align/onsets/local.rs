@@ -49,38 +49,24 @@ pub(in crate::align) fn median(mut values: Vec<f64>) -> Option<f64> {
     Some(0.5 * (values.get((values.len().max(1) - 1) / 2)? + values.get(values.len() / 2)?))
 }
 
-/// The value that half of the weight lies below; between two values where it divides evenly. None without any weight.
-fn weighted_median(mut values: Vec<(f64, f64)>) -> Option<f64> {
-    values.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let half = 0.5 * values.iter().map(|(_, weight)| weight).sum::<f64>();
-    let mut below = 0.0;
-    for (index, &(value, weight)) in values.iter().enumerate() {
-        below += weight;
-        if below > half * (1.0 + 1e-9) {
-            return Some(value);
-        }
-        if below >= half * (1.0 - 1e-9) && half > 0.0 {
-            return Some(values.get(index + 1).map_or(value, |next| 0.5 * (value + next.0)));
-        }
-    }
-    None
-}
-
-/// The time of a chord is the median of its notes' onsets by their weights, but for those that the user placed apart from it; never
-/// backwards, and through what is fixed.
+/// The time of a chord is the median of its notes' onsets, of those that are heard if any is, but for those that the user placed apart
+/// from it; never backwards, and through what is fixed. No note counts more than another: hands are played apart, and a chord would
+/// be where its clearest note, the melody, is.
 pub(super) fn medians(
     chords: &[Chord],
     notes: &[(usize, f64)],
-    weights: &[f64],
+    is_heard: &[bool],
     fixed: &[(usize, f64)],
     fixed_notes: &[FixedNote],
     mut times: Vec<f64>,
 ) -> Vec<f64> {
     let is_free = |note: usize| fixed_notes.binary_search_by_key(&note, |fixed| fixed.note).is_err();
-    let mut rest = notes.iter().zip(weights);
+    let mut rest = notes.iter().zip(is_heard);
     for (chord, time) in chords.iter().zip(&mut times) {
-        let own = rest.by_ref().take(chord.notes.len()).filter(|((note, _), _)| is_free(*note));
-        *time = weighted_median(own.map(|(note, &weight)| (note.1, weight)).collect()).unwrap_or(*time);
+        let own: Vec<_> = rest.by_ref().take(chord.notes.len()).filter(|((note, _), _)| is_free(*note)).collect();
+        let heard = own.iter().filter(|(_, is_heard)| **is_heard).map(|(note, _)| note.1).collect();
+        let all = || median(own.iter().map(|(note, _)| note.1).collect());
+        *time = median(heard).or_else(all).unwrap_or(*time);
     }
     put_in_order(&mut times, fixed);
     times
@@ -103,12 +89,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_weighted_median_is_the_plain_one_for_equal_weights_and_follows_the_weight() {
-        let equal = |values: &[f64]| weighted_median(values.iter().map(|&value| (value, 2.0)).collect());
-        for values in [&[3.0][..], &[3.0, 1.0], &[5.0, 1.0, 3.0], &[5.0, 1.0, 3.0, 4.0]] {
-            assert_eq!(equal(values), median(values.to_vec()), "{values:?}");
-        }
-        assert_eq!(weighted_median(vec![(1.0, 1.0), (2.0, 1.0), (9.0, 5.0)]), Some(9.0));
-        assert_eq!(weighted_median(vec![(1.0, 0.0), (2.0, 0.0)]), None, "notes that do not count have no say");
+    fn a_chord_is_at_the_median_of_the_notes_that_are_heard_or_else_of_all() {
+        let chord = |notes: std::ops::Range<usize>| Chord { onset_s: notes.start as f64, notes, bands: Vec::new() };
+        let chords = [chord(0..2), chord(2..5), chord(5..7), chord(7..7)];
+        let notes: Vec<_> = [1.0, 1.1, 2.0, 2.3, 2.1, 3.0, 3.2].into_iter().enumerate().collect();
+        let is_heard = [true, true, true, false, true, false, false];
+        let times = medians(&chords, &notes, &is_heard, &[], &[], vec![9.0; 4]);
+        let expected = [1.05, 2.05, 3.1, 9.0];
+        assert!(times.iter().zip(expected).all(|(time, expected)| (time - expected).abs() < 1e-12), "{times:?}");
     }
 }

@@ -80,10 +80,10 @@ pub fn place(
     let at_limit = parts.at_limit(&way, &times);
     let objective = parts.objective(ctx, &way, &times)?;
     between_frames(evidence, &parts.patterns, &fixed, &mut times);
-    let (mut notes, weights) = place_notes(evidence, score, &chords, &times, params);
+    let (mut notes, is_heard) = place_notes(evidence, score, &chords, &times, params);
     set_clock(&mut notes, params.late_s);
     carry_notes(&chords, &fixed, rough, &mut notes);
-    let times = medians(&chords, &notes, &weights, &fixed, rough.fixed_notes, times);
+    let times = medians(&chords, &notes, &is_heard, &fixed, rough.fixed_notes, times);
     let expected: Vec<f64> = chords.iter().map(|chord| rough.tempo.at(chord.onset_s)).collect();
     let mut support = support(evidence, &chords, &times, &expected, PRECISE_S, params);
     if let Some(heard) = evidence.heard() {

@@ -8,17 +8,16 @@ use super::evidence::Evidence;
 use super::params::OnsetParams;
 use super::pattern;
 
-/// Onset of each note of the score that belongs to one of the chords, and how much it counts in its chord's: the clearer it begins and
-/// the surer its moment, the more.
+/// Onset of each note of the score that belongs to one of the chords, and whether it is heard there.
 pub(super) fn place_notes(
     evidence: &Evidence,
     score: &Score,
     chords: &[Chord],
     times: &[f64],
     params: &OnsetParams,
-) -> (Vec<(usize, f64)>, Vec<f64>) {
+) -> (Vec<(usize, f64)>, Vec<bool>) {
     let step = Evidence::step_s();
-    let (mut placed, mut weights) = (Vec::new(), Vec::new());
+    let (mut placed, mut is_heard) = (Vec::new(), Vec::new());
     for (index, chord) in chords.iter().enumerate() {
         let at = times[index];
         let room = |other: Option<&f64>| other.map_or(f64::INFINITY, |t| 0.5 * (t - at).abs());
@@ -30,12 +29,12 @@ pub(super) fn place_notes(
             // Rises of its own pitches say no more of a lone note than those of its chord said, of which the attack was part.
             if evidence.heard().is_none() && chord.bands.len() <= 1 {
                 placed.push((note, at));
-                weights.push(1.0);
+                is_heard.push(true);
                 continue;
             }
             let Some(band) = band_of(score.notes[note].pitch) else {
                 placed.push((note, at));
-                weights.push(0.0);
+                is_heard.push(false);
                 continue;
             };
             let pattern = pattern::of_note(chord, band, params);
@@ -46,26 +45,25 @@ pub(super) fn place_notes(
             let best = (first..=last).max_by(|&a, &b| value(a).total_cmp(&value(b)));
             let by_rise = best.map_or(at, |frame| vertex(&value, frame, first, last) * step);
             let heard = evidence.heard().and_then(|heard| moment(heard, score.notes[note].pitch, by_rise));
-            let (onset_s, weight) = heard.map_or((by_rise, 1.0), |(time, weight)| {
-                (by_rise + params.ear_time_share * (time.clamp(at - earlier, at + later) - by_rise), weight)
+            let onset_s = heard.map_or(by_rise, |time| {
+                by_rise + params.ear_time_share * (time.clamp(at - earlier, at + later) - by_rise)
             });
             placed.push((note, onset_s));
-            weights.push(weight);
+            is_heard.push(heard.is_some() || evidence.heard().is_none());
         }
     }
-    (placed, weights)
+    (placed, is_heard)
 }
 
-/// When the ear says that a pitch begins near a time, and how much that counts; none if it hears nothing of it there.
-fn moment(heard: &Heard, pitch: u8, near_s: f64) -> Option<(f64, f64)> {
+/// When the ear says that a pitch begins near a time; none if it hears nothing of it there.
+fn moment(heard: &Heard, pitch: u8, near_s: f64) -> Option<f64> {
     /// Odds below exp of this are none.
-    const LEAST_ODDS: f32 = -3.0;
+    const LEAST_ODDS: f32 = -1.5;
     let middle = (near_s / Heard::step_s()).round().max(0.0) as usize;
     let frames = middle.saturating_sub(1)..=middle + 1;
     let odds = |frame: usize| heard.at(pitch, frame).begins;
     let best = frames.max_by(|&a, &b| odds(a).total_cmp(&odds(b))).filter(|&frame| odds(frame) > LEAST_ODDS)?;
-    let (time, scale) = heard.onset_s(pitch, best);
-    Some((time, 1.0 / ((1.0 + f64::from(-odds(best)).exp()) * scale)))
+    Some(heard.onset_s(pitch, best).0)
 }
 
 /// The top of the parabola through a value and its two neighbours.

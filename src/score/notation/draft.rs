@@ -14,8 +14,6 @@ pub(super) struct BarDraft {
     pub meter: Option<Meter>,
     /// How far notes and rests reach.
     pub reach: Quarters,
-    /// How far notes reach.
-    pub sound: Quarters,
     /// How far empty space reaches.
     pub space: Quarters,
     /// Where the last note begins.
@@ -50,7 +48,6 @@ impl BarDraft {
     /// A note stands here.
     pub fn note(&mut self, onset: Quarters, end: Quarters) {
         self.last_onset = self.last_onset.max(onset);
-        self.sound = self.sound.max(end);
         self.reach(end);
     }
 
@@ -70,8 +67,7 @@ impl BarDraft {
     }
 
     /// How long the bar is: as long as what stands in it. Where that is more than the meter says, some voices are often padded too far, and
-    /// where the last one ends, after all steps back, is more to be trusted, if all notes begin before. Rests alone never make it longer
-    /// than the meter says.
+    /// where the last one ends, after all steps back, is more to be trusted, if all notes begin before.
     fn length(&self, meter: Meter) -> Quarters {
         let full = meter.bar();
         let furthest = self.reach.max(self.space);
@@ -79,7 +75,6 @@ impl BarDraft {
             true if self.close > self.last_onset && self.reach.is_positive() => self.close.min(self.reach),
             _ => furthest,
         };
-        let length = length.min(full.max(self.sound));
         let off = length.max(full) - length.min(full);
         if !length.is_positive() || off < Quarters::ratio(ROUNDING.0, ROUNDING.1) { full } else { length }
     }
@@ -150,24 +145,4 @@ fn take_if<T: Copy>(from: &mut Vec<T>, holds: impl Fn(&T) -> bool) -> Vec<T> {
     let taken = from.iter().copied().filter(|one| holds(one)).collect();
     from.retain(|one| !holds(one));
     taken
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn notes_make_a_bar_longer_than_its_meter_and_rests_do_not() {
-        let quarters = |numerator: i64| Quarters::ratio(numerator, 8);
-        let length = |note_end: i64, rest_end: i64| {
-            let mut draft = BarDraft::default();
-            draft.note(Quarters::ZERO, quarters(note_end));
-            draft.reach(quarters(rest_end));
-            draft.close(quarters(rest_end));
-            draft.length(Meter { beats: 2, beat_type: 4 })
-        };
-        assert_eq!(length(16, 17), quarters(16), "padded with a rest");
-        assert_eq!(length(20, 20), quarters(20), "a note that is too long");
-        assert_eq!(length(4, 8), quarters(8), "a pickup");
-    }
 }

@@ -9,13 +9,13 @@ use std::process::ExitCode;
 
 use agogic::Device;
 use agogic::JobContext;
-use agogic::OnsetParams;
 use agogic::Performance;
 use agogic::Score;
 use agogic::Settings;
 use agogic::{BeatClock, TimeMap, evaluate, read_ground_truth};
 use agogic::{Error, Result, decode};
-use agogic::{Listening, Named, Stopwatch, align_with};
+use agogic::{Listening, Named, Stopwatch, align_heard, align_with};
+use agogic::{Method, OnsetMethod, OnsetParams};
 
 fn main() -> ExitCode {
     let manifests: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
@@ -42,18 +42,19 @@ fn run(manifests: &[PathBuf]) -> Result<()> {
     Ok(())
 }
 
-/// The method as it is, then without each of its parts.
-fn variants() -> Vec<(&'static str, OnsetParams)> {
+/// The method as it is, then without each of its parts; without the ear the spectrum is weighed as suits it alone.
+fn variants() -> Vec<(&'static str, Option<OnsetParams>)> {
     let usual = OnsetParams::default;
     vec![
-        ("nothing", usual()),
-        ("the learned ear", OnsetParams { learned_weight: 0.0, voice_learned: 0.0, ..usual() }),
-        ("the attack as a whole", OnsetParams { attack_weight: 0.0, voice_attack: 0.0, ..usual() }),
-        ("the neighbours' partials counting against an onset", OnsetParams { rival_share: 0.0, ..usual() }),
-        ("the robust edge: tempo penalised quadratically", OnsetParams { delta: 1e6, ..usual() }),
-        ("placing the notes of a chord one by one", OnsetParams { spread_s: 0.0, ..usual() }),
-        ("gaps: time that passes, onsets left out", OnsetParams { gap_price: 1e6, ..usual() }),
-        ("looking further than a second from the rough start", OnsetParams { reach_s: 1.0, ..usual() }),
+        ("nothing", Some(usual())),
+        ("the ear", None),
+        ("the ear's word on when exactly a note begins", Some(OnsetParams { ear_time_share: 0.0, ..usual() })),
+        ("the rises of the spectrum", Some(OnsetParams { evidence_weight: 0.0, ..usual() })),
+        ("the neighbours' partials counting against an onset", Some(OnsetParams { rival_share: 0.0, ..usual() })),
+        ("the robust edge: tempo penalised quadratically", Some(OnsetParams { delta: 1e6, ..usual() })),
+        ("placing the notes of a chord one by one", Some(OnsetParams { spread_s: 0.0, ..usual() })),
+        ("gaps: time that passes, onsets left out", Some(OnsetParams { gap_price: 1e6, ..usual() })),
+        ("looking further than a second from the rough start", Some(OnsetParams { reach_s: 1.0, ..usual() })),
     ]
 }
 
@@ -82,19 +83,27 @@ fn read(manifest: &Path) -> Result<Vec<Piece>> {
     Ok(lines.filter(|line| !line.trim().is_empty()).map(piece).collect())
 }
 
-/// TimeErr of every piece in milliseconds, one for each variant. A recording is listened to once.
+/// TimeErr of every piece in milliseconds, one for each variant. A recording is listened to twice, with and without the ear.
 fn errors_of(manifest: &Path) -> Result<Vec<Vec<f64>>> {
     let (ctx, settings) = (JobContext::new(), Settings::default());
+    let earless =
+        Settings { method: Method::Onsets(OnsetMethod { ear: None, ..OnsetMethod::default() }), ..Settings::default() };
     let of_piece = |piece: &Piece| {
         let clip = Performance::from(decode(&ctx, &piece.audio)?.clip);
         let score = Score::read(&piece.score)?;
         let (recording, named) =
             (Named { name: "recording", content: &clip }, Named { name: "score", content: &score });
-        let mut watch = Stopwatch::default();
-        let listening = Listening::new(&ctx, &clip, &score, &settings.method, &Device::Cpu, &mut watch)?;
+        let watch = &mut Stopwatch::default();
+        let mut listen =
+            |settings: &Settings| Listening::new(&ctx, &clip, &score, &settings.method, &Device::Cpu, watch);
+        let (with_ear, without) = (listen(&settings)?, listen(&earless)?);
         let truth = read_ground_truth(&piece.truth, Some(&BeatClock::of_score(&score)))?;
-        let error = |(_, params): (&str, OnsetParams)| {
-            let found = align_with(&ctx, recording, named, &listening, &settings, &params, &mut Stopwatch::default())?;
+        let error = |(_, params): (&str, Option<OnsetParams>)| {
+            let watch = &mut Stopwatch::default();
+            let found = match params {
+                Some(params) => align_with(&ctx, recording, named, &with_ear, &settings, &params, watch)?,
+                None => align_heard(&ctx, recording, named, &without, &earless, watch)?,
+            };
             Ok(evaluate(&TimeMap::of_alignment(&score, &found), &truth).time_err_ms)
         };
         variants().into_iter().map(error).collect()

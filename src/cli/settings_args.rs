@@ -57,7 +57,7 @@ pub struct SettingsArgs {
     /// Take all settings from an earlier result (JSON) or session, to make it again.
     #[arg(long, value_name = "RESULT.json", help_heading = ANY)]
     pub like: Option<PathBuf>,
-    /// The network that hears onsets: none, a name or a file; `agogic model list` shows the names (default: onsets).
+    /// The network that hears onsets: none, a name or a file; `agogic model list` shows the names (default: ear).
     #[arg(long, value_name = "none|NAME|FILE", help_heading = ONSETS)]
     pub ear: Option<String>,
     /// Notes of the recording that another program heard, or a person: a MIDI file whose notes are added to what the ear hears.

@@ -1,7 +1,6 @@
 //! From an audio file in any known format to a mono clip at the analysis rate.
 
 mod complaints;
-mod containment;
 mod mp4_trim;
 mod sink;
 mod stream;

@@ -1,8 +1,11 @@
 //! Writing a file whole or not at all: the bytes go to a temporary file beside the target, which then takes its name.
 
+use std::collections::BTreeSet;
 use std::fs::{Metadata, OpenOptions};
 use std::io::{self, BufWriter, Cursor, Seek, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use tempfile::NamedTempFile;
 
@@ -115,12 +118,31 @@ fn explained(source: io::Error) -> io::Error {
     }
 }
 
+const PREFIX: &str = ".agogic-";
+/// Nobody writes to a file that was not touched for so long.
+const STALE: Duration = Duration::from_secs(3600);
+
 fn temporary_beside(place: &Path) -> io::Result<NamedTempFile> {
+    sweep(&folder_of(place));
     // Opened by hand rather than by tempfile, whose files only their owner may read: so the umask decides.
     tempfile::Builder::new()
-        .prefix(".agogic-")
+        .prefix(PREFIX)
         .make_in(folder_of(place), |name| OpenOptions::new().write(true).create_new(true).open(name))
         .map_err(explained)
+}
+
+/// Removes what was left beside results by programs that were killed. Once for each folder: it may hold a million files.
+fn sweep(folder: &Path) {
+    static SWEPT: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+    let is_new = SWEPT.lock().unwrap_or_else(PoisonError::into_inner).insert(folder.to_owned());
+    let entries = if is_new { std::fs::read_dir(folder).ok() } else { None };
+    for entry in entries.into_iter().flatten().flatten() {
+        let is_ours = entry.file_name().to_string_lossy().starts_with(PREFIX);
+        let age = || entry.metadata().ok().filter(Metadata::is_file)?.modified().ok()?.elapsed().ok();
+        if is_ours && age().is_some_and(|age| age > STALE) {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
 }
 
 fn folder_of(path: &Path) -> PathBuf {
@@ -151,6 +173,20 @@ mod tests {
         write_bytes_atomically(&path, b"second").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"second");
         assert_eq!(names_in(folder.path()), ["out.csv"]);
+    }
+
+    #[test]
+    fn what_a_killed_program_left_is_removed_and_what_another_writes_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let long_ago = std::time::SystemTime::now() - 2 * STALE;
+        for (name, is_old) in [(".agogic-dead", true), (".agogic-busy", false), ("old.csv", true)] {
+            let file = std::fs::File::create(folder.path().join(name)).unwrap();
+            if is_old {
+                file.set_modified(long_ago).unwrap();
+            }
+        }
+        write_bytes_atomically(&folder.path().join("out.csv"), b"x").unwrap();
+        assert_eq!(names_in(folder.path()), [".agogic-busy", "old.csv", "out.csv"]);
     }
 
     #[test]

@@ -10,7 +10,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[non_exhaustive]
 pub enum Error {
     /// The operating system refused to read or write.
-    #[error("cannot {action} {}: {source}", path.display())]
+    #[error("cannot {action} {}: {}", line(path.display()), line(source))]
     Io {
         /// The file or folder.
         path: PathBuf,
@@ -20,7 +20,7 @@ pub enum Error {
         source: std::io::Error,
     },
     /// The file is damaged, or not what its name says.
-    #[error("{}: {cause}; {remedy}", path.display())]
+    #[error("{}: {}; {remedy}", line(path.display()), line(cause))]
     Malformed {
         /// The file.
         path: PathBuf,
@@ -30,7 +30,7 @@ pub enum Error {
         remedy: String,
     },
     /// The file is sound but uses something that is not supported.
-    #[error("{}: {cause} is not supported; {remedy}", path.display())]
+    #[error("{}: {} is not supported; {remedy}", line(path.display()), line(cause))]
     Unsupported {
         /// The file.
         path: PathBuf,
@@ -40,7 +40,7 @@ pub enum Error {
         remedy: String,
     },
     /// The file or request is larger than the program accepts.
-    #[error("{}: {cause}; {remedy}", path.display())]
+    #[error("{}: {}; {remedy}", line(path.display()), line(cause))]
     Limit {
         /// The file.
         path: PathBuf,
@@ -50,7 +50,7 @@ pub enum Error {
         remedy: String,
     },
     /// The content cannot be aligned: silence, no notes and the like.
-    #[error("{subject}: {cause}; {remedy}")]
+    #[error("{}: {}; {remedy}", line(subject), line(cause))]
     Unsuitable {
         /// The file or signal.
         subject: String,
@@ -60,7 +60,7 @@ pub enum Error {
         remedy: String,
     },
     /// A parameter lies outside its legal range.
-    #[error("{name} is {value}, but must be {allowed}")]
+    #[error("{name} is {}, but must be {allowed}", line(value))]
     Invalid {
         /// The parameter as the user knows it.
         name: String,
@@ -80,7 +80,7 @@ pub enum Error {
         chosen: String,
     },
     /// The constraints of an alignment problem contradict each other.
-    #[error("no alignment satisfies the constraints: {reason}")]
+    #[error("no alignment satisfies the constraints: {}", line(reason))]
     Infeasible {
         /// Which anchors or bounds conflict.
         reason: String,
@@ -88,6 +88,16 @@ pub enum Error {
     /// The user cancelled.
     #[error("cancelled")]
     Cancelled,
+}
+
+/// What files and users say, fit for one line of a terminal: names and contents may hold control characters.
+fn line(said: impl std::fmt::Display) -> String {
+    let plain = |char: char| match char {
+        '\n' | '\r' | '\t' => ' ',
+        other if other.is_control() => char::REPLACEMENT_CHARACTER,
+        other => other,
+    };
+    said.to_string().chars().map(plain).collect()
 }
 
 impl Error {
@@ -124,5 +134,20 @@ impl Error {
     /// An [`Error::Invalid`] about the parameter `name`.
     pub fn invalid(name: impl Into<String>, value: impl ToString, allowed: impl Into<String>) -> Self {
         Self::Invalid { name: name.into(), value: value.to_string(), allowed: allowed.into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_is_one_line_without_control_characters_whatever_a_file_is_called_or_says() {
+        let error = Error::malformed("a\u{1b}[31m\n.csv", "line \"x\u{7}\r\ny\"", "mend it");
+        assert_eq!(error.to_string(), "a\u{fffd}[31m .csv: line \"x\u{fffd}  y\"; mend it");
+        assert_eq!(
+            Error::invalid("--band", "1\u{0}", "a number").to_string(),
+            "--band is 1\u{fffd}, but must be a number"
+        );
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod accelerator;
 pub mod atomic_file;
+pub mod containment;
 pub mod digest;
 pub mod error;
 pub mod folders;

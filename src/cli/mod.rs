@@ -41,6 +41,7 @@ const CANCELLED: u8 = 130;
 /// Runs the program: parses what was typed, does it, says what went wrong.
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
+    start_threads();
     let files = cli.files();
     let outcome = match cli.command {
         None => files.and_then(open_window),
@@ -55,6 +56,15 @@ pub fn main() -> ExitCode {
             print_note(&format!("agogic: {error}"));
             ExitCode::from(exit_code(&error))
         }
+    }
+}
+
+/// Starts the threads that share the work; where the system allows none, this one does all of it.
+fn start_threads() {
+    if rayon::ThreadPoolBuilder::new().build_global().is_err() {
+        let alone = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread();
+        // It fails only where threads were started already.
+        let _ = alone.build_global();
     }
 }
 

@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::align::result::Alignment;
 use crate::score::Score;
 
+/// No recording is longer than this, and sums of squares of such times stay exact enough.
+const LONGEST_S: f64 = 1e6;
 /// Score times closer than this are one row: the scorer's rule.
 const SAME_SCORE_TIME_S: f64 = 1e-9;
 
@@ -24,10 +26,12 @@ pub type GroundTruth = TimeMap;
 
 impl TimeMap {
     /// Sorts the pairs and keeps the earliest performance time of each score time. `Err` says in words what is wrong:
-    /// a value that is not finite, or fewer than two distinct score times.
+    /// a value that is no time of a recording, or fewer than two distinct score times.
     pub fn from_pairs(mut pairs: Vec<(f64, f64)>) -> Result<Self, String> {
-        if pairs.iter().any(|(score, performance)| !(score.is_finite() && performance.is_finite())) {
-            return Err("a time is not a finite number".to_owned());
+        let is_time = |time: f64| time.abs() <= LONGEST_S;
+        if let Some(pair) = pairs.iter().find(|pair| !(is_time(pair.0) && is_time(pair.1))) {
+            let wrong = if is_time(pair.0) { pair.1 } else { pair.0 };
+            return Err(format!("{wrong:e} is no time in seconds"));
         }
         pairs.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
         pairs.dedup_by(|later, kept| later.0 - kept.0 < SAME_SCORE_TIME_S);

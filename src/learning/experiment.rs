@@ -73,7 +73,7 @@ struct Parts {
 pub fn run_experiment(ctx: &JobContext, experiment: &Experiment, tell: &dyn Fn(&str)) -> Result<Vec<ExperimentRow>> {
     std::fs::create_dir_all(&experiment.models).map_err(|source| Error::io("create", &experiment.models, source))?;
     let parts = find_parts(experiment)?;
-    let cache = experiment.cache.as_ref().map(FeatureCache::in_folder).transpose()?;
+    let cache = experiment.cache.as_ref().map(FeatureCache::in_folder);
     let mut rows = Vec::new();
     for &kind in &experiment.features {
         let params = FeatureParams { kind, hop: experiment.hop };

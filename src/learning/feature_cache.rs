@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use sha2::{Digest, Sha256};
 
 use crate::base::atomic_file::write_bytes_atomically;
-use crate::base::error::{Error, Result};
+use crate::base::error::Result;
 use crate::base::folders::cache_folder;
 use crate::base::time::{ANALYSIS_RATE, frame_to_seconds};
 use crate::features::{FeatureParams, FeatureSeq};
@@ -23,10 +23,8 @@ pub struct FeatureCache {
 
 impl FeatureCache {
     /// A cache in this folder, which is made if it does not exist.
-    pub fn in_folder(folder: impl Into<PathBuf>) -> Result<Self> {
-        let folder = folder.into();
-        std::fs::create_dir_all(&folder).map_err(|source| Error::io("create", &folder, source))?;
-        Ok(Self { folder })
+    pub fn in_folder(folder: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into() }
     }
 
     /// Where the operating system keeps caches; `None` if it does not say.
@@ -47,7 +45,9 @@ impl FeatureCache {
         }
         let features = compute()?;
         // A cache that cannot be written, on a full disk say, costs time but must not stop the work.
-        let _ = write_bytes_atomically(&path, &encode(&features));
+        if std::fs::create_dir_all(&self.folder).is_ok() {
+            let _ = write_bytes_atomically(&path, &encode(&features));
+        }
         Ok(features)
     }
 }
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn the_second_time_nothing_is_computed_unless_content_or_parameters_differ() {
         let folder = tempfile::tempdir().unwrap();
-        let cache = FeatureCache::in_folder(folder.path().join("new")).unwrap();
+        let cache = FeatureCache::in_folder(folder.path().join("new"));
         let computed = Cell::new(0);
         let get = |params: &FeatureParams, sources: &[&[u8]]| {
             let compute = || {
@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn a_damaged_or_cut_entry_is_computed_again_and_repaired() {
         let folder = tempfile::tempdir().unwrap();
-        let cache = FeatureCache::in_folder(folder.path()).unwrap();
+        let cache = FeatureCache::in_folder(folder.path());
         cache.get_or_compute(&PARAMS, &[b"x"], || Ok(features())).unwrap();
         let entry = std::fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().path();
         let sound = std::fs::read(&entry).unwrap();

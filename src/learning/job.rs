@@ -89,7 +89,7 @@ impl TrainingJob {
                 Ok(Box::new(EarLesson::new(start, training, validation, params)?))
             }
             (TrainingMethod::Extractor(method), Model::Extractor(start)) => {
-                let cache = self.cache.as_ref().map(FeatureCache::in_folder).transpose()?;
+                let cache = self.cache.as_ref().map(FeatureCache::in_folder);
                 let features = feature_params(&start);
                 let load = |files: &[PieceFiles]| load_pieces(ctx, files, &features, cache.as_ref());
                 let (training, validation) = (Arc::new(load(training)?), Arc::new(load(validation)?));
@@ -206,7 +206,7 @@ pub fn compare_pieces(ctx: &JobContext, job: &TrainingJob, trained: &Model) -> R
                 [score(before)?, score(after)?]
             }
             (Model::Extractor(before), Model::Extractor(after)) => {
-                let cache = job.cache.as_ref().map(FeatureCache::in_folder).transpose()?;
+                let cache = job.cache.as_ref().map(FeatureCache::in_folder);
                 let params = feature_params(before);
                 let pieces = load_pieces(&ctx.quiet(), std::slice::from_ref(piece), &params, cache.as_ref())?;
                 let score = |extractor: &Extractor| {

@@ -1,11 +1,11 @@
 //! Single notes of a SoundFont, one at a time: whoever mixes them can put each to the very sample that it belongs to.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use rustysynth::{Synthesizer, SynthesizerSettings};
 
 use super::soundfont::SoundFont;
+use crate::base::containment::contained;
 use crate::base::error::{Error, Result};
 
 /// Short blocks: the first of a note is faded in over its length.
@@ -55,7 +55,7 @@ impl NotePlayer {
     /// The sound of a note from its key press on, mixed to mono, until it has died away.
     pub fn play(&mut self, order: NoteOrder) -> Result<Vec<f32>> {
         // The synthesizer was written for sound SoundFonts and may panic on damaged ones.
-        catch_unwind(AssertUnwindSafe(|| self.render(order))).map_err(|_| {
+        contained(|| self.render(order)).ok_or_else(|| {
             let path = self.path.as_deref().unwrap_or(Path::new("built-in SoundFont"));
             Error::malformed(path, "the SoundFont is damaged and cannot be played", "use another SF2 file")
         })

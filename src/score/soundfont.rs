@@ -3,13 +3,13 @@
 use std::fmt;
 use std::fs::File;
 use std::io::{BufReader, Cursor, Read, Seek, SeekFrom};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::SystemTime;
 
 use rustysynth::SoundFontError;
 
+use crate::base::containment::contained;
 use crate::base::error::{Error, Result};
 
 /// The piano in the binary; `examples/make_soundfont` makes it.
@@ -104,12 +104,12 @@ fn parse(path: &Path, reader: &mut (impl Read + Seek)) -> Result<rustysynth::Sou
         return Err(sf3(path));
     }
     // The parser was written for sound files and may panic on damaged ones.
-    match catch_unwind(AssertUnwindSafe(|| rustysynth::SoundFont::new(reader))) {
-        Ok(Ok(font)) => Ok(font),
-        Ok(Err(SoundFontError::UnsupportedSampleFormat)) => Err(sf3(path)),
-        Ok(Err(_)) if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("sf3")) => Err(sf3(path)),
-        Ok(Err(cause)) => Err(Error::malformed(path, format!("damaged SoundFont ({cause})"), USE_SF2)),
-        Err(_) => Err(Error::malformed(path, "damaged SoundFont", USE_SF2)),
+    match contained(|| rustysynth::SoundFont::new(reader)) {
+        Some(Ok(font)) => Ok(font),
+        Some(Err(SoundFontError::UnsupportedSampleFormat)) => Err(sf3(path)),
+        Some(Err(_)) if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("sf3")) => Err(sf3(path)),
+        Some(Err(cause)) => Err(Error::malformed(path, format!("damaged SoundFont ({cause})"), USE_SF2)),
+        None => Err(Error::malformed(path, "damaged SoundFont", USE_SF2)),
     }
 }
 

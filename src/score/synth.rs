@@ -6,7 +6,6 @@
 //! for. The synthesizers are independent and run in parallel.
 
 use std::collections::HashMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use rayon::prelude::*;
@@ -16,6 +15,7 @@ use super::midi::LONGEST_SCORE_S;
 use super::soundfont::SoundFont;
 use super::types::Score;
 use crate::audio::AudioClip;
+use crate::base::containment::contained;
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
 use crate::base::time::{ANALYSIS_RATE, samples_to_seconds, seconds_to_samples};
@@ -219,8 +219,8 @@ impl Player {
     /// Renders the next blocks, mixed to mono.
     fn render_chunk(&mut self, blocks: usize, params: &SynthParams) -> Result<Vec<f32>> {
         // The synthesizer was written for sound SoundFonts and may panic on damaged ones.
-        let rendered = catch_unwind(AssertUnwindSafe(|| self.render_blocks(blocks)));
-        rendered.map_err(|_| {
+        let rendered = contained(|| self.render_blocks(blocks));
+        rendered.ok_or_else(|| {
             let path = params.soundfont.path().unwrap_or(Path::new("built-in SoundFont"));
             Error::malformed(path, "the SoundFont is damaged and cannot be played", "use another SF2 file")
         })

@@ -148,6 +148,20 @@ fn a_file_cut_to_nothing_of_use_is_an_error() {
 }
 
 #[test]
+fn a_packet_that_is_said_to_hold_gigabytes_is_refused_before_room_is_made_for_it() {
+    let mut bytes = b"caff\0\x01\0\0desc\0\0\0\0\0\0\0\x20".to_vec();
+    bytes.extend(44_100f64.to_be_bytes());
+    bytes.extend(b"lpcm");
+    // Flags, bytes and frames of a packet, channels, bits.
+    for value in [0u32, 2, 1 << 30, 1, 16] {
+        bytes.extend(value.to_be_bytes());
+    }
+    bytes.extend(b"data\0\0\0\0\0\0\x10\0\0\0\0\0");
+    bytes.extend([7; 4092]);
+    assert!(complaint("packet.caf", &bytes).contains("a packet holds 1073741824 samples"));
+}
+
+#[test]
 fn damage_in_the_middle_does_not_shift_what_follows() {
     for name in ["stereo.flac", "lame.mp3", "aac.m4a", "alac.m4a", "stereo.ogg"] {
         let mut bytes = bytes_of(name);

@@ -60,6 +60,12 @@ pub(super) fn not_readable(path: &Path, head: &[u8], error: &SymphoniaError) -> 
     }
 }
 
+/// A packet cannot hold so much.
+pub(super) fn packet_too_large(path: &Path, frames: u64, channels: usize) -> Error {
+    let cause = format!("the header is damaged: it says that a packet holds {frames} samples of {channels} channels");
+    Error::malformed(path, cause, FIND_ANOTHER)
+}
+
 /// The container is sound but nothing here decodes its audio.
 pub(super) fn codec_not_supported(path: &Path, id: AudioCodecId, error: &SymphoniaError) -> Error {
     let cause = match (id, error) {

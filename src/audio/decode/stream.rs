@@ -15,9 +15,9 @@ use symphonia::core::units::{TimeBase, Timestamp};
 
 use super::SourceInfo;
 use super::complaints;
-use super::containment::contained;
 use super::mp4_trim::Mp4Trim;
 use super::sink::{MonoSink, Trim, check_length, check_rate};
+use crate::base::containment::contained;
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
 
@@ -28,6 +28,8 @@ const MP3_DELAY: u32 = 576 + 529;
 /// Samples of delay in MPEG layers 1 and 2: their filter bank's.
 const MPEG_LAYER_2_DELAY: u32 = 481;
 
+/// More than this in one packet, all channels together, and its header is damaged: the largest of any codec is a 64th of it.
+const MOST_SAMPLES_IN_A_PACKET: u64 = 1 << 24;
 /// More damaged packets in a row than this, and the rest is no recording.
 const MOST_BAD_IN_A_ROW: usize = 100;
 /// More silence than this in place of damaged audio, and the file is refused.
@@ -64,7 +66,7 @@ impl AudioStream {
         }
         let bytes = source.byte_len();
         let stream = MediaSourceStream::new(source, Default::default());
-        let format = contained(|| {
+        let format = decoder_call(|| {
             symphonia::default::get_probe().probe(&hint, stream, FormatOptions::default(), MetadataOptions::default())
         })
         .map_err(|e| complaints::not_readable(path, head, &e))?;
@@ -109,7 +111,7 @@ impl AudioStream {
         let mut clock: Option<f64> = None;
         loop {
             ctx.check()?;
-            let packet = match contained(|| self.format.next_packet()) {
+            let packet = match decoder_call(|| self.format.next_packet()) {
                 Ok(Some(packet)) if packet.track_id == self.track_id => packet,
                 Ok(Some(_)) => continue,
                 Ok(None) => break,
@@ -135,7 +137,7 @@ impl AudioStream {
             // Some containers do not state durations: the previous packet's is the best guess.
             let packet_s = self.packet_seconds(&packet).unwrap_or(last_packet_s);
             let before_s = sink.seconds_in();
-            match contained(|| self.decoder.decode(&packet)) {
+            match decoder_call(|| self.decoder.decode(&packet)) {
                 Ok(audio) => {
                     sink.push(&audio)?;
                     damage.bad_in_a_row = 0;
@@ -280,14 +282,25 @@ fn audio_track(path: &Path, format: &dyn FormatReader) -> Result<(Track, Box<dyn
     if let Some(rate) = params.sample_rate {
         check_rate(path, rate)?;
     }
+    // A decoder reserves room for what a packet is said to hold.
+    let frames = params.max_frames_per_packet.max(params.frames_per_block).unwrap_or(0);
+    let channels = params.channels.as_ref().map_or(1, |channels| channels.count().max(1));
+    if frames.saturating_mul(channels as u64) > MOST_SAMPLES_IN_A_PACKET {
+        return Err(complaints::packet_too_large(path, frames, channels));
+    }
     let decoder = make_decoder(params).map_err(|e| complaints::codec_not_supported(path, params.codec, &e))?;
     Ok((track.clone(), decoder))
+}
+
+/// A call into the decoder library, whose panics become errors.
+fn decoder_call<T>(call: impl FnOnce() -> Result<T, SymphoniaError>) -> Result<T, SymphoniaError> {
+    contained(call).unwrap_or(Err(SymphoniaError::LimitError("the decoder gave up on it")))
 }
 
 fn make_decoder(params: &AudioCodecParameters) -> Result<Box<dyn AudioDecoder>, SymphoniaError> {
     // Gapless: the MP3 and Vorbis decoders drop encoder delay and padding themselves.
     let options = AudioDecoderOptions::default().gapless(true);
-    contained(|| symphonia::default::get_codecs().make_audio_decoder(params, &options))
+    decoder_call(|| symphonia::default::get_codecs().make_audio_decoder(params, &options))
 }
 
 /// Encoder delay that the decoder does not take out itself.

@@ -61,7 +61,8 @@ const KNOWN_KINDS: &str = "give an Agogic CSV or JSON, a Thickstun text, an ASAP
 
 /// Checks what the parsers collected; every one of them ends here.
 fn time_map(file: &TextFile, pairs: Vec<(f64, f64)>) -> Result<TimeMap> {
-    TimeMap::from_pairs(pairs).map_err(|cause| Error::malformed(&file.path, cause, "a comparison needs two or more"))
+    TimeMap::from_pairs(pairs)
+        .map_err(|cause| Error::malformed(&file.path, cause, "a comparison needs two or more rows of times"))
 }
 
 #[cfg(test)]

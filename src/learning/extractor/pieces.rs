@@ -109,7 +109,7 @@ mod tests {
         let piece = load_piece(&ctx, &files, &PARAMS, None).unwrap();
         let span = |times: &[f64]| times[times.len() - 1] - times[0];
         assert!((span(&piece.truth.score_s) - span(&piece.truth.performance_s)).abs() < 1e-9);
-        let cache = FeatureCache::in_folder(folder.path().join("cache")).unwrap();
+        let cache = FeatureCache::in_folder(folder.path().join("cache"));
         for _ in 0..2 {
             let cached = load_pieces(&ctx, std::slice::from_ref(&files), &PARAMS, Some(&cache)).unwrap();
             assert_eq!(cached, std::slice::from_ref(&piece));

@@ -158,7 +158,7 @@ fn a_packet_that_is_said_to_hold_gigabytes_is_refused_before_room_is_made_for_it
     }
     bytes.extend(b"data\0\0\0\0\0\0\x10\0\0\0\0\0");
     bytes.extend([7; 4092]);
-    assert!(complaint("packet.caf", &bytes).contains("a packet holds 1073741824 samples"));
+    assert!(complaint("packet.caf", bytes).contains("a packet holds 1073741824 samples"));
 }
 
 #[test]

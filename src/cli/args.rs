@@ -82,6 +82,11 @@ pub enum Command {
         /// bash, zsh, fish, elvish or powershell.
         shell: clap_complete::Shell,
     },
+    /// Write man pages, one for each command, into a folder.
+    Man {
+        /// The folder; it is made if it does not exist.
+        folder: PathBuf,
+    },
 }
 
 /// `agogic align`.

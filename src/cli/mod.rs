@@ -23,7 +23,7 @@ mod train;
 mod training_args;
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
@@ -90,7 +90,13 @@ fn run(ctx: &JobContext, quiet: bool, command: Command) -> Result<()> {
             clap_complete::generate(shell, &mut Cli::command(), "agogic", &mut script);
             print(&script)
         }
+        Command::Man { folder } => write_man_pages(&folder),
     }
+}
+
+fn write_man_pages(folder: &Path) -> Result<()> {
+    let failed = |source| Error::io("write man pages into", folder, source);
+    std::fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(Cli::command(), folder)).map_err(failed)
 }
 
 fn exit_code(error: &Error) -> u8 {

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use eframe::egui::{CollapsingHeader, Grid, RichText, ScrollArea, Ui, vec2};
+use eframe::egui::{CollapsingHeader, Grid, Label, RichText, ScrollArea, TextStyle, Ui, vec2};
 
 use super::side::{soft, subheading};
 use crate::app::command::Command;
@@ -13,10 +13,10 @@ const LICENCES: &[(&str, &str)] = &[
     ("Agogic", "MIT or Apache-2.0, at your choice"),
     ("Inter typeface", "SIL Open Font License 1.1"),
     ("Built-in piano and demo piece", "public domain (CC0 1.0)"),
-    ("egui, eframe, egui_tiles, rfd, cpal", "MIT or Apache-2.0"),
-    ("candle, rustfft, rayon, serde", "MIT or Apache-2.0"),
-    ("Symphonia", "MPL-2.0"),
+    ("Bravura, of which the notes are drawn", "SIL Open Font License 1.1"),
 ];
+/// Made by the example `notices`.
+const THIRD_PARTY: &str = include_str!("../../../../assets/third-party.txt");
 
 pub(super) fn about_ui(ui: &mut Ui, commands: &mut Vec<Command>) {
     ui.set_width(480.0);
@@ -35,6 +35,7 @@ pub(super) fn about_ui(ui: &mut Ui, commands: &mut Vec<Command>) {
                 ui.end_row();
             }
         });
+        CollapsingHeader::new("Packages that it is built with").show(ui, third_party_ui);
         ui.add_space(8.0);
         subheading(ui, "Built-in models");
         for card in cards() {
@@ -45,6 +46,18 @@ pub(super) fn about_ui(ui: &mut Ui, commands: &mut Vec<Command>) {
     if ui.button("Close").clicked() {
         commands.push(Command::CloseDialog);
     }
+}
+
+/// Thousands of lines, of which those in sight are laid out.
+fn third_party_ui(ui: &mut Ui) {
+    static LINES: OnceLock<Vec<&str>> = OnceLock::new();
+    let lines = LINES.get_or_init(|| THIRD_PARTY.lines().collect());
+    let height = ui.text_style_height(&TextStyle::Small);
+    ScrollArea::both().id_salt("third party").max_height(240.0).show_rows(ui, height, lines.len(), |ui, shown| {
+        for line in &lines[shown] {
+            ui.add(Label::new(RichText::new(*line).small()).extend());
+        }
+    });
 }
 
 /// The cards are inside the program; they are read once.
@@ -74,7 +87,7 @@ fn card_ui(ui: &mut Ui, card: &ModelCard) {
     Grid::new(&card.name).num_columns(2).spacing(vec2(14.0, 3.0)).show(ui, |ui| {
         for (name, value) in rows {
             ui.label(RichText::new(name).small().color(Palette::of(ui).soft_ink));
-            ui.add(eframe::egui::Label::new(RichText::new(value).small()).wrap());
+            ui.add(Label::new(RichText::new(value).small()).wrap());
             ui.end_row();
         }
     });

@@ -141,6 +141,21 @@ fn features_of_recording_and_score_as_csv_and_npy() {
 }
 
 #[test]
+fn there_is_a_man_page_for_every_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let pages = folder.path().join("man1");
+    agogic([std::ffi::OsStr::new("man"), pages.as_os_str()]).ok();
+    let names = names_in(&pages);
+    for name in ["agogic.1", "agogic-align.1", "agogic-fine-tune.1", "agogic-score.1"] {
+        assert!(names.iter().any(|page| page == name), "{names:?}");
+    }
+    let page = std::fs::read_to_string(pages.join("agogic-align.1")).unwrap();
+    assert!(page.contains(r"\-\-ear") && page.contains(r"\-\-pickup"), "{page}");
+    let refused = agogic([std::ffi::OsStr::new("man"), pages.join("agogic.1").as_os_str()]);
+    assert!(refused.code == Some(1) && refused.stderr.contains("agogic.1"), "{}", refused.stderr);
+}
+
+#[test]
 fn help_formats_and_completions_explain_the_program() {
     let help = agogic(["--help"]).ok().stdout;
     for command in ["align", "evaluate", "synth", "features", "batch", "demo", "bench", "formats", "completions"] {

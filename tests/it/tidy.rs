@@ -182,3 +182,20 @@ fn nothing_is_left_unfinished() {
         }
     }
 }
+
+#[test]
+fn the_licences_in_the_program_are_of_the_packages_that_are_locked() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let lock = fs::read_to_string(root.join("Cargo.lock")).unwrap();
+    let notices = fs::read_to_string(root.join("assets/third-party.txt")).unwrap();
+    let listed: Vec<&str> = notices.lines().skip(2).take_while(|line| !line.is_empty()).collect();
+    assert!(listed.len() > 300, "{} packages", listed.len());
+    for line in listed {
+        let (name, version) = line.split(':').next().unwrap().split_once(' ').unwrap();
+        let entry = format!("name = \"{name}\"\nversion = \"{version}\"");
+        assert!(lock.contains(&entry), "{name} {version} is not locked any more: make assets/third-party.txt again");
+    }
+    for name in ["symphonia", "egui", "candle-core", "rustysynth", "clap"] {
+        assert!(notices.contains(&format!("\n{name} ")), "{name}");
+    }
+}

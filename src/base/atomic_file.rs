@@ -1,6 +1,7 @@
 //! Writing a file whole or not at all: the bytes go to a temporary file beside the target, which then takes its name.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs::{Metadata, OpenOptions};
 use std::io::{self, BufWriter, Cursor, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -119,6 +120,7 @@ fn explained(source: io::Error) -> io::Error {
 }
 
 const PREFIX: &str = ".agogic-";
+const RANDOM_LETTERS: usize = 6;
 /// Nobody writes to a file that was not touched for so long.
 const STALE: Duration = Duration::from_secs(3600);
 
@@ -127,8 +129,15 @@ fn temporary_beside(place: &Path) -> io::Result<NamedTempFile> {
     // Opened by hand rather than by tempfile, whose files only their owner may read: so the umask decides.
     tempfile::Builder::new()
         .prefix(PREFIX)
+        .rand_bytes(RANDOM_LETTERS)
         .make_in(folder_of(place), |name| OpenOptions::new().write(true).create_new(true).open(name))
         .map_err(explained)
+}
+
+/// Whether a file is called as those are that take a result's name when it is whole.
+pub fn is_temporary(name: &OsStr) -> bool {
+    let random = name.to_str().and_then(|name| name.strip_prefix(PREFIX));
+    random.is_some_and(|rest| rest.len() == RANDOM_LETTERS && rest.chars().all(|letter| letter.is_ascii_alphanumeric()))
 }
 
 /// Removes what was left beside results by programs that were killed. Once for each folder: it may hold a million files.
@@ -137,7 +146,7 @@ fn sweep(folder: &Path) {
     let is_new = SWEPT.lock().unwrap_or_else(PoisonError::into_inner).insert(folder.to_owned());
     let entries = if is_new { std::fs::read_dir(folder).ok() } else { None };
     for entry in entries.into_iter().flatten().flatten() {
-        let is_ours = entry.file_name().to_string_lossy().starts_with(PREFIX);
+        let is_ours = is_temporary(&entry.file_name());
         let age = || entry.metadata().ok().filter(Metadata::is_file)?.modified().ok()?.elapsed().ok();
         if is_ours && age().is_some_and(|age| age > STALE) {
             let _ = std::fs::remove_file(entry.path());
@@ -179,14 +188,16 @@ mod tests {
     fn what_a_killed_program_left_is_removed_and_what_another_writes_is_not() {
         let folder = tempfile::tempdir().unwrap();
         let long_ago = std::time::SystemTime::now() - 2 * STALE;
-        for (name, is_old) in [(".agogic-dead", true), (".agogic-busy", false), ("old.csv", true)] {
+        for (name, is_old) in
+            [(".agogic-dead01", true), (".agogic-busy01", false), (".agogic-mine", true), ("old.csv", true)]
+        {
             let file = std::fs::File::create(folder.path().join(name)).unwrap();
             if is_old {
                 file.set_modified(long_ago).unwrap();
             }
         }
         write_bytes_atomically(&folder.path().join("out.csv"), b"x").unwrap();
-        assert_eq!(names_in(folder.path()), [".agogic-busy", "old.csv", "out.csv"]);
+        assert_eq!(names_in(folder.path()), [".agogic-busy01", ".agogic-mine", "old.csv", "out.csv"]);
     }
 
     #[test]

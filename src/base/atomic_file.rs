@@ -3,6 +3,7 @@
 use std::fs::{Metadata, OpenOptions};
 use std::io::{self, BufWriter, Cursor, Seek, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use tempfile::NamedTempFile;
 
@@ -13,10 +14,16 @@ use crate::base::job::JobContext;
 /// More links in a row than this lead nowhere.
 const MOST_LINKS: usize = 40;
 
-/// What a file's content is written to. A format may go back and mend its header.
-pub trait Sink: Write + Seek {}
+const TEMPORARY_PREFIX: &str = ".agogic-";
+const RANDOM_LETTERS: usize = 6;
 
-impl<T: Write + Seek> Sink for T {}
+/// Far longer than a file is written for.
+const STALE: Duration = Duration::from_secs(3600);
+
+/// What a file's content is written to. A format may go back and mend its header.
+pub trait Sink: Write + Seek + Send {}
+
+impl<T: Write + Seek + Send> Sink for T {}
 
 /// Calls `write` with a buffered, seekable writer and puts what it wrote at `path`, replacing an existing file only
 /// when everything is safely on disk. If `write` or the system fails, `path` is as it was and nothing else is left.
@@ -115,10 +122,29 @@ fn explained(source: io::Error) -> io::Error {
     }
 }
 
+/// Removes temporary files that a process left behind when it was killed. What is younger than an hour may be another process's, at work.
+pub fn remove_stale_temporaries(folder: &Path) {
+    let is_ours = |name: &str| {
+        name.strip_prefix(TEMPORARY_PREFIX)
+            .is_some_and(|rest| rest.len() == RANDOM_LETTERS && rest.chars().all(|c| c.is_ascii_alphanumeric()))
+    };
+    let is_old = |facts: Metadata| {
+        let age = facts.modified().ok().and_then(|modified| modified.elapsed().ok());
+        facts.is_file() && age.is_some_and(|age| age > STALE)
+    };
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_name().to_str().is_some_and(is_ours) && entry.metadata().is_ok_and(is_old) {
+            // Another worker may have been quicker.
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
 fn temporary_beside(place: &Path) -> io::Result<NamedTempFile> {
     // Opened by hand rather than by tempfile, whose files only their owner may read: so the umask decides.
     tempfile::Builder::new()
-        .prefix(".agogic-")
+        .prefix(TEMPORARY_PREFIX)
+        .rand_bytes(RANDOM_LETTERS)
         .make_in(folder_of(place), |name| OpenOptions::new().write(true).create_new(true).open(name))
         .map_err(explained)
 }
@@ -211,6 +237,25 @@ mod tests {
             assert!(message.contains(word), "{message}");
         }
         assert_eq!(names_in(folder.path()), ["out.csv"]);
+    }
+
+    #[test]
+    fn what_a_killed_process_left_is_removed_and_what_is_being_written_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let two_hours_ago = std::time::SystemTime::now() - 2 * STALE;
+        for (name, is_old) in [(".agogic-a1B2c3", true), (".agogic-d4E5f6", false), (".agogic-notes", true)] {
+            let file = std::fs::File::create(folder.path().join(name)).unwrap();
+            if is_old {
+                file.set_modified(two_hours_ago).unwrap();
+            }
+        }
+        remove_stale_temporaries(folder.path());
+        assert_eq!(names_in(folder.path()), [".agogic-d4E5f6", ".agogic-notes"]);
+        // The names are those that are in use.
+        let used = temporary_beside(&folder.path().join("x")).unwrap();
+        let name = used.path().file_name().unwrap().to_str().unwrap();
+        assert_eq!(name.len(), TEMPORARY_PREFIX.len() + RANDOM_LETTERS);
+        assert!(name.starts_with(TEMPORARY_PREFIX), "{name}");
     }
 
     #[cfg(unix)]

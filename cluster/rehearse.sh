@@ -115,15 +115,20 @@ run_slurm() {
     local job
     job=$(sbatch --parsable --array=1-$shards --mem=1G --output=slurm-logs/%a.log "$here/slurm-array.sh" $shards data/list.csv "$dir/on-slurm")
     say "array $job of $shards tasks on $(sinfo -h -o %D) nodes"
-    kill_workers on-slurm 3
+    until [ -n "$(squeue -h -t R -w n2)" ]; do sleep 0.1; done
     scontrol update NodeName=n2 State=DRAIN Reason=rehearsal
-    say "n2 is drained: $(sinfo -h -N -o '%N %T' | tr '\n' ' ')"
-    squeue -h -o '%i %T %N %r'
+    local begun_on_n2
+    begun_on_n2=$(tasks_begun_on n2)
+    say "n2 is to be drained while it works: $(sinfo -h -N -o '%N %T' | tr '\n' ' ')"
+    kill_workers on-slurm 3
     for _ in $(seq 3000); do [ -z "$(squeue -h)" ] && break; sleep 0.2; done
     [ -z "$(squeue -h)" ] || fail "the array does not end"
-    say "n2 after it: $(sinfo -h -n n2 -o '%T, %E')"
-    grep -h "requeue\|allocate\|_job_complete\|drain" slurm/slurmctld.log | sed 's/^/    /'
+    [ "$(tasks_begun_on n2)" = "$begun_on_n2" ] || fail "a task began on the drained node"
+    say "n2 is $(sinfo -h -n n2 -o %T); tasks begun on n1, n2, n3: $(tasks_begun_on n1), $begun_on_n2, $(tasks_begun_on n3)"
+    sed -n 's/^\[.*T\(.*\)\..*\] \(.*\(Allocate\|equeue\|WEXITSTATUS\).*\)/    \1 \2/p' slurm/slurmctld.log
 }
+
+tasks_begun_on() { grep -c "NodeList=$1 " slurm/slurmctld.log || true; }
 
 run_snakemake() {
     rm -rf on-snakemake .snakemake

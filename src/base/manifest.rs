@@ -81,8 +81,12 @@ fn parse(
         .flexible(true)
         .comment(Some(b'#'))
         .trim(csv::Trim::All)
+        // A return before it is trimmed; taken for part of the end, it would put lines out of count.
+        .terminator(csv::Terminator::Any(b'\n'))
         .from_reader(text);
-    let mut records = reader.records().map(|record| record.map_err(|error| error.to_string())).peekable();
+    let is_blank = |record: &csv::StringRecord| record.iter().all(str::is_empty);
+    let records = reader.records().filter(|record| !record.as_ref().is_ok_and(is_blank));
+    let mut records = records.map(|record| record.map_err(|error| error.to_string())).peekable();
     let first = match records.peek() {
         None => return Err("the manifest is empty".to_owned()),
         Some(first) => first.clone()?,
@@ -183,7 +187,7 @@ mod tests {
         let expected = parse("id,audio,score\none,a.wav,s.mid\n");
         assert_eq!(parse("id\taudio\tscore\none\ta.wav\ts.mid\n"), expected);
         // As a spreadsheet writes it where the decimal sign is a comma.
-        assert_eq!(parse("\u{feff}id;audio;score\r\none;a.wav;s.mid\r\n"), expected);
+        assert_eq!(parse("\u{feff}id;audio;score\r\none;a.wav;\"s.mid\"\r\n\r\n"), expected);
         let commas = parse("# made, by hand, today\nNo. 1, Allegro.wav\ts.mid\n");
         assert_eq!(commas.rows[0].audio, Path::new("d/No. 1, Allegro.wav"));
         assert_eq!(parse("a;b.wav,s.mid\n").rows[0].written_audio, "a;b.wav");

@@ -13,6 +13,7 @@ use crate::devices::DeviceChoice;
 use crate::export::Format;
 
 /// Said where a build cannot write or read tables.
+#[cfg(not(feature = "parquet"))]
 pub(super) const NO_PARQUET: &str =
     "this build has no Parquet; build it with the feature `parquet`, or choose another format";
 
@@ -243,6 +244,7 @@ pub enum BatchFormat {
     /// A file of its own for every pair.
     Files(Format),
     /// A table of notes and one of pieces for all pairs.
+    #[cfg(feature = "parquet")]
     Parquet,
 }
 
@@ -251,6 +253,7 @@ impl BatchFormat {
     pub fn name(self) -> &'static str {
         match self {
             Self::Files(format) => format.name(),
+            #[cfg(feature = "parquet")]
             Self::Parquet => "parquet",
         }
     }
@@ -262,6 +265,7 @@ impl BatchArgs {
         match (self.format, self.per) {
             (format, None) => Ok(format),
             (BatchFormat::Files(format), Some(per)) => Ok(BatchFormat::Files(per.of(format))),
+            #[cfg(feature = "parquet")]
             (BatchFormat::Parquet, Some(_)) => Err(Error::misplaced("--per", "--format csv", "--format parquet")),
         }
     }
@@ -390,10 +394,13 @@ fn parse_format(text: &str) -> std::result::Result<Format, String> {
 }
 
 fn parse_batch_format(text: &str) -> std::result::Result<BatchFormat, String> {
-    if !text.eq_ignore_ascii_case("parquet") {
-        return Format::by_name(text).map(BatchFormat::Files).map_err(|error| format!("{error}, or parquet"));
+    match text.to_lowercase().as_str() {
+        #[cfg(feature = "parquet")]
+        "parquet" => Ok(BatchFormat::Parquet),
+        #[cfg(not(feature = "parquet"))]
+        "parquet" => Err(NO_PARQUET.to_owned()),
+        _ => Format::by_name(text).map(BatchFormat::Files).map_err(|error| format!("{error}, or parquet")),
     }
-    if cfg!(feature = "parquet") { Ok(BatchFormat::Parquet) } else { Err(NO_PARQUET.to_owned()) }
 }
 
 #[cfg(test)]

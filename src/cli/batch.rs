@@ -1,5 +1,6 @@
 //! `agogic batch`: many pairs, one table. A bad row is reported and the rest go on; a second run resumes; several workers each do a part.
 
+mod attempt;
 mod files;
 mod key;
 mod manifest;
@@ -32,6 +33,7 @@ use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
 use crate::export::ExportInput;
 use crate::networks::Device;
+use attempt::Attempt;
 use files::Files;
 use key::Keys;
 use manifest::{Row, Rows};
@@ -91,8 +93,6 @@ fn open_results(args: &BatchArgs, format: BatchFormat) -> Box<dyn Results> {
         BatchFormat::Files(format) => Box::new(Files::new(&args.out_dir, format)),
         #[cfg(feature = "parquet")]
         BatchFormat::Parquet => Box::new(tables::Tables::new(&args.out_dir, args.shard)),
-        #[cfg(not(feature = "parquet"))]
-        BatchFormat::Parquet => unreachable!("such a build does not parse it"),
     }
 }
 
@@ -128,7 +128,7 @@ impl Plan {
             Err(Error::Cancelled) => Err(Error::Cancelled),
             Err(error) => {
                 let record = Record { error: Some(error.to_string()), ..blank };
-                self.results.keep_failure(ctx, row, &record)?;
+                self.results.keep_record(ctx, row, &record)?;
                 Ok(record)
             }
             done => done,
@@ -139,8 +139,11 @@ impl Plan {
         let settings = self.settings_of(row)?;
         let key = self.keys.of(row)?;
         if let Some(figures) = self.results.earlier(row, &key) {
-            return Ok(Record { key: Some(key), figures: Some(figures), resumed: true, ..blank.clone() });
+            let record = Record { key: Some(key), figures: Some(figures), resumed: true, ..blank.clone() };
+            self.results.keep_record(ctx, row, &record)?;
+            return Ok(record);
         }
+        let _attempt = self.results.begin(row, &key)?;
         let truth = row.truth.as_deref().map(|truth| align::read_truth(truth, &row.score)).transpose()?;
         let outcome = align_files(ctx, &row.audio, &row.score, &settings, &self.device)?;
         let metrics = truth.as_ref().map(|truth| align::measure(&outcome, truth));
@@ -177,11 +180,14 @@ trait Results: Sync {
     /// The figures of a result that was made from the same.
     fn earlier(&self, row: &Row, key: &str) -> Option<Figures>;
 
+    /// Says that a row is begun; what is returned is dropped when it is ended, unless the process is killed before.
+    fn begin(&self, row: &Row, key: &str) -> Result<Attempt>;
+
     /// Keeps the result of a row safe at once.
     fn keep(&self, ctx: &JobContext, row: &Row, record: &Record, result: &ExportInput<'_>) -> Result<()>;
 
-    /// Keeps the record of a row that failed.
-    fn keep_failure(&self, ctx: &JobContext, row: &Row, record: &Record) -> Result<()>;
+    /// Keeps the record of a row without a new result: it failed, or was done before, maybe at another place of the list.
+    fn keep_record(&self, ctx: &JobContext, row: &Row, record: &Record) -> Result<()>;
 
     /// Completes the results. False: another worker took some of them away meanwhile, and the rows are to be gone through once more.
     fn finish(&self, ctx: &JobContext, records: &[Record]) -> Result<bool>;

@@ -89,6 +89,22 @@ fn shards_do_every_row_once_and_their_summary_is_that_of_one_run() {
 }
 
 #[test]
+fn rows_that_are_added_to_a_list_are_all_that_is_done_and_the_summary_has_the_new_order() {
+    let takes = Takes::new(4);
+    let list = std::fs::read_to_string(&takes.manifest).unwrap();
+    for format in formats() {
+        let without: String =
+            list.lines().filter(|line| !line.starts_with("p1,")).map(|line| format!("{line}\n")).collect();
+        std::fs::write(&takes.manifest, without).unwrap();
+        takes.batch(format, &["--format", format]).ok();
+        std::fs::write(&takes.manifest, &list).unwrap();
+        let run = takes.batch(format, &["--format", format, "--resume"]).ok();
+        assert_eq!(run.stderr.matches("already done").count(), 3, "{}", run.stderr);
+        assert_eq!(summary(&takes.path(format), &["--json"]).ok().json()["pieces"][1]["name"], "p1", "{format}");
+    }
+}
+
+#[test]
 fn a_folder_with_two_runs_in_it_has_no_summary() {
     let takes = Takes::new(2);
     takes.batch("out", &["--format", "csv"]).ok();
@@ -335,6 +351,24 @@ mod tables {
         let whole = batch(&list, &undisturbed, &["--format", "parquet"]).ok();
         assert_eq!(resumed.stdout, whole.stdout);
         assert_eq!(contents(&out), contents(&undisturbed));
+    }
+
+    #[test]
+    fn a_row_that_has_killed_three_workers_fails_and_the_rest_are_done() {
+        let takes = Takes::new(3);
+        takes.batch("whole", &["--format", "parquet"]).ok();
+        let Field::Str(key) = field(&rows(&takes.path("whole").join("pieces-1-of-1.parquet"))[1], "key").clone() else {
+            panic!("the key is text")
+        };
+        std::fs::create_dir_all(takes.path("out").join("work-1-of-1")).unwrap();
+        std::fs::write(takes.path("out").join("work-1-of-1").join(format!("{key}.begun")), "...").unwrap();
+        let again = || takes.batch("out", &["--format", "parquet", "--resume"]);
+        let first = again();
+        assert_eq!(first.code, Some(1));
+        assert!(first.stderr.contains("p1: 3 workers were killed while they were at it"), "{}", first.stderr);
+        assert!(first.stdout.contains("| 3 | 2 | 1 |"), "{}", first.stdout);
+        again().ok();
+        assert_eq!(contents(&takes.path("out")), contents(&takes.path("whole")));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::Results;
+use super::attempt::Attempt;
 use super::manifest::Row;
 use super::record::{Figures, Record};
 use crate::base::atomic_file::write_output;
@@ -27,14 +28,9 @@ impl Files {
         Self { folder: folder.to_owned(), format, resumes: false }
     }
 
-    /// Where the alignment and the record of a row go.
-    fn outputs_of(&self, row: &Row) -> [PathBuf; 2] {
-        [self.format.extension(), RECORD].map(|ending| self.folder.join(format!("{}.{ending}", row.name)))
-    }
-
-    fn keep_record(&self, ctx: &JobContext, row: &Row, record: &Record) -> Result<()> {
-        let [_, path] = self.outputs_of(row);
-        write_output(ctx, &path, to_json(record).as_bytes())
+    /// Where the alignment and the record of a row go, and what is there while it is worked on.
+    fn outputs_of(&self, row: &Row) -> [PathBuf; 3] {
+        [self.format.extension(), RECORD, "begun"].map(|ending| self.folder.join(format!("{}.{ending}", row.name)))
     }
 }
 
@@ -48,7 +44,7 @@ impl Results for Files {
     }
 
     fn earlier(&self, row: &Row, key: &str) -> Option<Figures> {
-        let [output, record] = self.outputs_of(row);
+        let [output, record, _] = self.outputs_of(row);
         if !(self.resumes && output.is_file()) {
             return None;
         }
@@ -56,15 +52,26 @@ impl Results for Files {
         record.figures.filter(|_| record.key.as_deref() == Some(key))
     }
 
-    /// The record last: a result without one is made again.
+    fn begin(&self, row: &Row, _: &str) -> Result<Attempt> {
+        let [_, _, begun] = self.outputs_of(row);
+        Attempt::begin(&row.name, begun)
+    }
+
+    /// The record last, after that of an earlier result is gone: a result without one is made again.
     fn keep(&self, ctx: &JobContext, row: &Row, record: &Record, result: &ExportInput<'_>) -> Result<()> {
-        let [output, _] = self.outputs_of(row);
+        let [output, earlier, _] = self.outputs_of(row);
+        let _ = std::fs::remove_file(earlier);
         write_output(ctx, &output, &self.format.exporter().render(result)?)?;
         self.keep_record(ctx, row, record)
     }
 
-    fn keep_failure(&self, ctx: &JobContext, row: &Row, record: &Record) -> Result<()> {
-        self.keep_record(ctx, row, record)
+    fn keep_record(&self, ctx: &JobContext, row: &Row, record: &Record) -> Result<()> {
+        let [_, path, _] = self.outputs_of(row);
+        let text = to_json(record);
+        if std::fs::read(&path).is_ok_and(|earlier| earlier == text.as_bytes()) {
+            return Ok(());
+        }
+        write_output(ctx, &path, text.as_bytes())
     }
 
     fn finish(&self, _: &JobContext, _: &[Record]) -> Result<bool> {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::attempt::Attempt;
 use super::manifest::Row;
 use super::record::{Figures, Record};
 use super::shard::Shard;
@@ -135,11 +136,12 @@ impl Tables {
     fn write_piece(&self, ctx: &JobContext, key: &str, piece: &Piece) -> Result<()> {
         let path = self.piece_path(key);
         let bytes = serde_json::to_vec(piece).map_err(|error| Error::io("write", &path, error.into()))?;
-        let write = || {
-            std::fs::create_dir_all(&self.work).map_err(|source| Error::io("create", &self.work, source))?;
-            write_output(ctx, &path, &bytes)
-        };
+        let write = || self.make_work().and_then(|()| write_output(ctx, &path, &bytes));
         write().or_else(|_| write())
+    }
+
+    fn make_work(&self) -> Result<()> {
+        std::fs::create_dir_all(&self.work).map_err(|source| Error::io("create", &self.work, source))
     }
 }
 
@@ -165,13 +167,25 @@ impl Results for Tables {
         in_table.or_else(|| self.read_piece(key).map(|piece| piece.figures))
     }
 
+    fn begin(&self, row: &Row, key: &str) -> Result<Attempt> {
+        let begin = || {
+            self.make_work()?;
+            Attempt::begin(&row.name, self.work.join(format!("{key}.begun")))
+        };
+        match begin() {
+            // The folder went away in between.
+            Err(Error::Io { .. }) => begin(),
+            other => other,
+        }
+    }
+
     fn keep(&self, ctx: &JobContext, _: &Row, record: &Record, result: &ExportInput<'_>) -> Result<()> {
         let (Some(key), Some(figures)) = (&record.key, &record.figures) else { return Ok(()) };
         self.write_piece(ctx, key, &Piece { figures: figures.clone(), notes: note_columns::of_piece(result) })
     }
 
-    /// It is a row of the table at the end, and tried again by the next run.
-    fn keep_failure(&self, _: &JobContext, _: &Row, _: &Record) -> Result<()> {
+    /// It is a row of the table at the end.
+    fn keep_record(&self, _: &JobContext, _: &Row, _: &Record) -> Result<()> {
         Ok(())
     }
 

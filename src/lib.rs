@@ -23,6 +23,8 @@ mod learning;
 mod making;
 mod networks;
 mod score;
+#[cfg(feature = "parquet")]
+mod tables;
 mod warping;
 
 pub use align::onsets::OnsetParams;

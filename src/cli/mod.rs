@@ -76,6 +76,7 @@ fn run(ctx: &JobContext, quiet: bool, command: Command) -> Result<()> {
         Command::Features(args) => features::run(ctx, &args),
         Command::Score(args) => score::run(&args),
         Command::Batch(args) => batch::run(ctx, quiet, &args),
+        Command::BatchSummary(args) => batch::summary::run(&args),
         Command::Demo(args) => demo::run(ctx, quiet, &args),
         Command::Bench(args) => bench::run(ctx, &args),
         Command::Devices(args) => devices::run(&args),

@@ -8,6 +8,25 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = [
+    "Aligned",
+    "Gdtw",
+    "Job",
+    "__version__",
+    "align_file",
+    "align_samples",
+    "check_settings",
+    "demo",
+    "dtw",
+    "features_of_file",
+    "features_of_samples",
+    "formats",
+    "gdtw",
+    "setting_names",
+    "soft_dtw",
+    "synthesize",
+]
+
 __version__: str
 
 _Path = str | PathLike[str]
@@ -49,6 +68,7 @@ def align_samples(
     job: Job | None,
     progress: _Progress,
 ) -> Aligned: ...
+def check_settings(settings: list[tuple[str, str]]) -> None: ...
 def setting_names() -> list[str]: ...
 def formats() -> list[tuple[str, str, str]]: ...
 @final

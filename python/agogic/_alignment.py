@@ -285,7 +285,7 @@ def align_many(
         raise InvalidError(f'errors is "{errors}", but must be raise or return')
     if workers is not None and workers < 1:
         raise InvalidError(f"workers is {workers}, but must be at least 1")
-    _settings.typed(settings)
+    _agogic.check_settings(_settings.typed(settings))
     listed = [(pair[0], pair[1], {**settings, **(pair[2] if len(pair) > 2 else {})}) for pair in pairs]
     job = _agogic.Job()
     results: list[Alignment | Error] = []

@@ -16,6 +16,7 @@ def plot(alignment: Alignment) -> Figure:
     """Notes, warp and tempo over the time of the recording."""
     from matplotlib import pyplot
 
+    figure: Figure
     figure, (notes, warp, tempo) = pyplot.subplots(
         3, 1, sharex=True, figsize=(10, 7), height_ratios=(3, 2, 1), layout="constrained"
     )

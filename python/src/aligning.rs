@@ -217,6 +217,12 @@ impl Corrections {
     }
 }
 
+/// Refuses settings that do not fit, before there is a file to align.
+#[pyfunction]
+pub fn check_settings(py: Python<'_>, settings: Vec<(String, String)>) -> PyResult<()> {
+    AlignOptions::parse(&settings).map(drop).map_err(|error| exception(py, &error))
+}
+
 /// The settings that are understood, as the command line names them.
 #[pyfunction]
 pub fn setting_names() -> Vec<String> {

@@ -11,7 +11,7 @@ mod sound;
 #[pyo3::pymodule]
 mod _agogic {
     #[pymodule_export]
-    use crate::aligning::{Aligned, align_file, align_samples, formats, setting_names};
+    use crate::aligning::{Aligned, align_file, align_samples, check_settings, formats, setting_names};
     #[pymodule_export]
     use crate::engine::{Gdtw, dtw, gdtw, soft_dtw};
     #[pymodule_export]

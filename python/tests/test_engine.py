@@ -81,7 +81,7 @@ def test_limits_are_kept():
     held = agogic.gdtw(x, y, lam=1e-6, band=(np.where(times == times[30], 0.7, -np.inf), np.full(60, np.inf)))
     assert held.phi[30] >= 0.7
     inside = agogic.gdtw(y[20:40], y, lam=0.001, slope=(0.2, 0.5), ends="free")
-    assert np.abs(inside.phi - np.linspace(20, 39, 20) / 59).max() < 1e-6
+    assert np.abs(inside.phi - np.linspace(20, 39, 20) / 59).max() < 1e-4
 
 
 @pytest.mark.parametrize("seed", range(4))

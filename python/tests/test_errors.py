@@ -129,4 +129,6 @@ def test_features_and_lists_are_checked(piece):
         agogic.align_many([], workers=0)
     with pytest.raises(agogic.InvalidError, match="raise or return"):
         agogic.align_many([], errors="ignore")
+    with pytest.raises(agogic.InvalidError, match="tempo"):
+        agogic.align_many([(piece.performance, piece.score)], errors="return", tempo=3)
     assert agogic.align_many([]) == []

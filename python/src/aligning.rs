@@ -54,7 +54,6 @@ pub fn align_file(
 
 /// Aligns samples: rows are moments, columns are channels.
 #[pyfunction]
-#[pyo3(signature = (samples, rate, score, settings, keep, job, progress))]
 #[expect(clippy::too_many_arguments, reason = "a function of Python, which has names for them")]
 pub fn align_samples(
     py: Python<'_>,
@@ -98,7 +97,6 @@ fn align(
 #[pymethods]
 impl Aligned {
     /// The content of a file in a format.
-    #[pyo3(signature = (format, truth))]
     fn render<'py>(&self, py: Python<'py>, format: &str, truth: Option<PathBuf>) -> PyResult<Bound<'py, PyBytes>> {
         let format = Format::by_name(format).map_err(|error| exception(py, &error))?;
         let (outcome, score) = (Arc::clone(&self.outcome), self.score.clone());

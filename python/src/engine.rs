@@ -1,8 +1,8 @@
 //! The engine on batches of arrays. Python gives contiguous arrays of equal batch sizes; times are shares of each sequence's length.
 
 use agogic::engine::{
-    Band, DtwParams, EdgeGradient, Ends, LocalCost, NodeGradient, Problem, Real, Signal, Solution, SolveOptions,
-    local_cost, smoothed_gradient, solve_many, squared_euclidean_gradient,
+    Band, Banded, DtwParams, EdgeGradient, Ends, LocalCost, NodeGradient, Problem, Real, Signal, Solution,
+    SolveOptions, local_cost, smoothed_gradient, solve_many, squared_euclidean_gradient,
 };
 use agogic::{Error, JobContext, Result};
 use numpy::ndarray::{Array2, Array3, ArrayView2, Axis, s};
@@ -29,27 +29,29 @@ struct Pairs<T> {
     x: Array3<T>,
     y: Array3<T>,
     lengths: Vec<(usize, usize)>,
+    times: Vec<(Vec<f64>, Vec<f64>)>,
 }
 
 impl<T: Real + Element> Pairs<T> {
     fn new(x: &PyReadonlyArray3<'_, T>, y: &PyReadonlyArray3<'_, T>, lengths: Vec<(usize, usize)>) -> Self {
-        Self { x: x.as_array().to_owned(), y: y.as_array().to_owned(), lengths }
+        let times = lengths.iter().map(|&(x, y)| (times(x), times(y))).collect();
+        Self { x: x.as_array().to_owned(), y: y.as_array().to_owned(), lengths, times }
     }
 
     fn count(&self) -> usize {
         self.lengths.len()
     }
 
-    /// The frames of one pair, without what only fills the batch up.
-    fn pair(&self, index: usize) -> Result<(&[T], &[T], usize)> {
-        let (frames_x, frames_y) = self.lengths[index];
-        let dim = self.x.shape()[2];
+    /// The sequences of one pair, without what only fills the batch up.
+    fn signals(&self, index: usize) -> Result<(Signal<'_, T>, Signal<'_, T>)> {
+        let ((frames_x, frames_y), (times_x, times_y)) = (self.lengths[index], &self.times[index]);
         let (x, y) = (frames(&self.x, index, frames_x), frames(&self.y, index, frames_y));
-        x.zip(y).map(|(x, y)| (x, y, dim)).ok_or_else(|| {
+        let (x, y) = x.zip(y).ok_or_else(|| {
             let given = format!("{frames_x} and {frames_y} in pair {index}");
             let most = format!("at most {} and {}", self.x.shape()[1], self.y.shape()[1]);
             Error::invalid("lengths", given, most)
-        })
+        })?;
+        Ok((Signal::new(times_x, x, self.x.shape()[2])?, Signal::new(times_y, y, self.y.shape()[2])?))
     }
 }
 
@@ -77,14 +79,12 @@ struct Limits {
 struct Solved<T> {
     pairs: Pairs<T>,
     limits: Limits,
-    times: Vec<(Vec<f64>, Vec<f64>)>,
     solutions: Vec<Solution>,
 }
 
 impl<T: Real + Element> Solved<T> {
     fn solve(ctx: &JobContext, pairs: Pairs<T>, limits: Limits) -> Result<Self> {
-        let times = pairs.lengths.iter().map(|&(x, y)| (times(x), times(y))).collect();
-        let mut solved = Self { pairs, limits, times, solutions: Vec::new() };
+        let mut solved = Self { pairs, limits, solutions: Vec::new() };
         let problems = solved.problems()?;
         let solutions = solve_many(ctx, &problems, &SolveOptions::default())?;
         drop(problems);
@@ -97,12 +97,10 @@ impl<T: Real + Element> Solved<T> {
     }
 
     fn problem(&self, index: usize) -> Result<Problem<'_, T>> {
-        let (x, y, dim) = self.pairs.pair(index)?;
-        let (x_times, y_times) = &self.times[index];
-        let (x, y) = (Signal::new(x_times, x, dim)?, Signal::new(y_times, y, dim)?);
+        let (x, y) = self.pairs.signals(index)?;
         let (least, greatest) = self.limits.slope[index];
         let mut problem = Problem::from_signals(x, y, self.limits.lambda[index]).with_slope_limits(least, greatest);
-        let bounds = |all: &Array2<f64>| all.row(index).slice(s![..x_times.len()]).to_vec();
+        let bounds = |all: &Array2<f64>| all.row(index).slice(s![..x.frames()]).to_vec();
         (problem.lower, problem.upper) = (bounds(&self.limits.lower), bounds(&self.limits.upper));
         Ok(problem)
     }
@@ -273,8 +271,12 @@ pub fn dtw<'py>(
 fn paths<T: Real + Element>(py: Python<'_>, pairs: Pairs<T>, band: Vec<f64>, ends: Ends) -> PyResult<Paths<'_>> {
     let found = run(py, &Watching::default(), move |ctx| {
         let of_one = |index: usize| {
-            let costs = costs(ctx, &pairs, index, band[index])?.0;
-            let path = agogic::engine::dtw(ctx, &costs, &DtwParams { ends, ..DtwParams::default() })?;
+            let (x, y) = pairs.signals(index)?;
+            let path = agogic::engine::dtw(
+                ctx,
+                &costs(ctx, &x, &y, band[index])?,
+                &DtwParams { ends, ..DtwParams::default() },
+            )?;
             let cells = path.cells().iter().flat_map(|&(row, column)| [row as i64, column as i64]).collect();
             Ok((path.cost(), cells))
         };
@@ -285,17 +287,9 @@ fn paths<T: Real + Element>(py: Python<'_>, pairs: Pairs<T>, band: Vec<f64>, end
     Ok((costs, found.into_iter().map(|(_, cells)| as_rows(cells).into_pyarray(py)).collect()))
 }
 
-/// The squared distances of one pair within its band, and the two sequences.
-type Costs<'a, T> = (agogic::engine::Banded<T>, Vec<f64>, Vec<f64>, (&'a [T], &'a [T], usize));
-
-fn costs<'a, T: Real + Element>(
-    ctx: &JobContext,
-    pairs: &'a Pairs<T>,
-    index: usize,
-    share: f64,
-) -> Result<Costs<'a, T>> {
-    let (x, y, dim) = pairs.pair(index)?;
-    let (rows, columns) = pairs.lengths[index];
+/// The squared distances of a pair within a band, given as a share of y.
+fn costs<T: Real>(ctx: &JobContext, x: &Signal<'_, T>, y: &Signal<'_, T>, share: f64) -> Result<Banded<T>> {
+    let (rows, columns) = (x.frames(), y.frames());
     let band = if share.is_finite() {
         // The little more keeps a tenth of ten columns from being none.
         let radius = share * columns.saturating_sub(1) as f64 + 1e-9;
@@ -303,10 +297,7 @@ fn costs<'a, T: Real + Element>(
     } else {
         Band::full(rows, columns)?
     };
-    let (x_times, y_times) = (times(rows), times(columns));
-    let (x_signal, y_signal) = (Signal::new(&x_times, x, dim)?, Signal::new(&y_times, y, dim)?);
-    let costs = local_cost(ctx, &x_signal, &y_signal, LocalCost::SquaredEuclidean, &band)?;
-    Ok((costs, x_times, y_times, (x, y, dim)))
+    local_cost(ctx, x, y, LocalCost::SquaredEuclidean, &band)
 }
 
 /// Values of soft-DTW, and their gradients with respect to x and y.
@@ -337,9 +328,8 @@ fn soft_values<T: Real + Element>(
 ) -> PyResult<SoftValues<'_>> {
     let (values, x, y) = run(py, &Watching::default(), move |ctx| {
         let of_one = |index: usize| {
-            let (costs, x_times, y_times, (x, y, dim)) = costs(ctx, &pairs, index, band[index])?;
-            let soft = agogic::engine::soft_dtw(ctx, &costs, gamma)?;
-            let (x, y) = (Signal::new(&x_times, x, dim)?, Signal::new(&y_times, y, dim)?);
+            let (x, y) = pairs.signals(index)?;
+            let soft = agogic::engine::soft_dtw(ctx, &costs(ctx, &x, &y, band[index])?, gamma)?;
             Ok((soft.value, squared_euclidean_gradient(&x, &y, &soft.expected_path)?))
         };
         let found = (0..pairs.count()).into_par_iter().map(of_one).collect::<Result<Vec<_>>>()?;

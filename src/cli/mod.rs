@@ -16,6 +16,7 @@ mod model;
 mod outputs;
 mod progress;
 mod score;
+pub mod scripting;
 mod settings_args;
 mod summary;
 mod synth;

@@ -2,7 +2,7 @@
 //!
 //! Each file has one job: a few kernels, and the host code that lays out their data and queues them. [`GpuDevice`] joins them to the
 //! [`Accelerator`] that the engine and the networks know. Everything is single precision, without atomic sums: the same card gives the same
-//! bits every time. Docs: `docs/gpu.md`.
+//! bits every time. Docs: `docs/src/gpu.md`.
 
 mod adapters;
 mod card;

@@ -42,7 +42,7 @@ kill_workers() {
             case $killed in *" $shard "*) continue ;; esac
             # The number may be another process's by now.
             if [ "$process" -gt 0 ] && [ "$(readlink "/proc/$process/exe")" = "$AGOGIC" ] && kill -KILL "$process"; then
-                say "killed the worker of shard $shard (process $process) with $(ls "$1"/work-*"$shard-of-$shards" | wc -l) pieces done"
+                say "killed the worker of shard $shard (process $process) with $(ls "$1"/work-*"$shard-of-$shards"/*.json | wc -l) pieces done"
                 killed="$killed$shard "
                 [ "$(wc -w <<< "$killed")" -lt "$2" ] || return 0
             fi

@@ -1,10 +1,8 @@
 //! `agogic batch` on many machines: shards, content that changed, workers that are killed or meet, and the tables that come of it.
 
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
-use std::time::{Duration, Instant};
 
-use crate::support::{Demo, Run, TickNote, agogic, midi, names_in, program};
+use crate::support::{Run, TickNote, midi, names_in, program};
 
 /// A folder with short MIDI performances, each of its own score and at its own tempo, and a list of them: quick to align.
 struct Takes {
@@ -105,18 +103,14 @@ fn rows_that_are_added_to_a_list_are_all_that_is_done_and_the_summary_has_the_ne
 }
 
 #[test]
-fn a_folder_with_two_runs_in_it_has_no_summary() {
-    let takes = Takes::new(2);
-    takes.batch("out", &["--format", "csv"]).ok();
-    let both = if cfg!(feature = "parquet") { vec!["--format", "parquet"] } else { vec!["--shard", "1/2"] };
-    takes.batch("out", &both).ok();
-    if cfg!(feature = "parquet") {
-        let run = summary(&takes.path("out"), &[]);
-        assert_eq!(run.code, Some(1));
-        assert!(run.stderr.contains("row 1 is there twice"), "{}", run.stderr);
-    }
-    let empty = summary(takes.folder.path(), &[]);
-    assert!(empty.stderr.contains("no results of a batch"), "{}", empty.stderr);
+fn a_folder_without_results_has_no_summary() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = summary(folder.path(), &[]);
+    assert_eq!(run.code, Some(1));
+    assert!(run.stderr.contains("no results of a batch"), "{}", run.stderr);
+    std::fs::write(folder.path().join("x.record.json"), "{}").unwrap();
+    let run = summary(folder.path(), &[]);
+    assert!(run.stderr.contains("x.record.json: it is no record of a batch"), "{}", run.stderr);
 }
 
 #[test]
@@ -208,10 +202,14 @@ fn a_build_without_parquet_says_so() {
 
 #[cfg(feature = "parquet")]
 mod tables {
+    use std::process::{Child, Stdio};
+    use std::time::{Duration, Instant};
+
     use parquet::file::reader::{FileReader, SerializedFileReader};
     use parquet::record::{Field, Row};
 
     use super::*;
+    use crate::support::{Demo, agogic};
 
     fn rows(path: &Path) -> Vec<Row> {
         let reader = SerializedFileReader::new(std::fs::File::open(path).unwrap()).unwrap();
@@ -264,6 +262,29 @@ mod tables {
             assert_eq!(field(row, "performance_offset_s"), &double(&note["performance_offset_s"]));
             assert_eq!(field(row, "confidence"), &double(&note["confidence"]));
         }
+    }
+
+    #[test]
+    fn the_columns_are_those_that_are_documented() {
+        let takes = Takes::new(1);
+        takes.batch("out", &["--format", "parquet"]).ok();
+        let documentation = include_str!("../../docs/tables.md");
+        for (table, heading) in [("pieces", "## Pieces"), ("notes", "## Notes")] {
+            let section = documentation.split(heading).nth(1).unwrap().split("\n## ").next().unwrap();
+            let documented = section.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+            let row = &rows(&takes.path("out").join(format!("{table}-1-of-1.parquet")))[0];
+            assert!(documented.eq(row.get_column_iter().map(|(name, _)| name.as_str())), "{table}");
+        }
+    }
+
+    #[test]
+    fn two_runs_in_one_folder_have_no_common_summary() {
+        let takes = Takes::new(2);
+        takes.batch("out", &["--format", "csv"]).ok();
+        takes.batch("out", &["--format", "parquet"]).ok();
+        let run = summary(&takes.path("out"), &[]);
+        assert_eq!(run.code, Some(1));
+        assert!(run.stderr.contains("row 1 is there twice"), "{}", run.stderr);
     }
 
     #[test]

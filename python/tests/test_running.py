@@ -30,7 +30,7 @@ def long_piece(tmp_path_factory):
 WORK = {
     "align": "agogic.align(audio, score)",
     "align_many": "agogic.align_many([(audio, score)] * 8, workers=2)",
-    "gdtw": "agogic.gdtw(np.random.randn(64, 1500, 64), np.random.randn(64, 2000, 64))",
+    "gdtw": "agogic.gdtw(np.random.randn(128, 3000, 8), np.random.randn(128, 4000, 8))",
 }
 
 
@@ -53,14 +53,17 @@ def test_ctrl_c_stops_the_work(long_piece, tmp_path, work):
     """
     command = [sys.executable, "-c", textwrap.dedent(script), *map(str, long_piece)]
     child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
-    assert child.stdout is not None and child.stdout.readline() == "begun\n"
-    time.sleep(1.0)
-    assert child.poll() is None, "the work is too short for this test"
-    child.send_signal(signal.SIGINT)
-    begun = time.monotonic()
-    out, err = child.communicate(timeout=LONGEST_S)
+    try:
+        assert child.stdout is not None and child.stdout.readline() == "begun\n"
+        time.sleep(1.0)
+        assert child.poll() is None, "the work is too short for this test"
+        child.send_signal(signal.SIGINT)
+        begun = time.monotonic()
+        out, err = child.communicate(timeout=LONGEST_S)
+    finally:
+        child.kill()
     assert (child.returncode, out) == (7, "interrupted\n"), err
-    assert time.monotonic() - begun < 20, "it went on for long"
+    assert time.monotonic() - begun < 10, "it went on for long"
 
 
 def test_other_threads_run_meanwhile(piece):

@@ -4,7 +4,7 @@
     python3 -m venv /tmp/interop && /tmp/interop/bin/pip install pandas pyarrow polars duckdb
     /tmp/interop/bin/python tests/interop/check_tables.py target/release/agogic
 
-The demo is aligned, with its truth and without, beside a recording that is missing, in two shards; every reader must see the columns of docs/tables.md
+The demo is aligned, with its truth and without, beside a recording that is missing, in two shards; every reader must see the columns of docs/src/reference/tables.md
 and the numbers of the JSON result.
 """
 import json, re, subprocess, sys, tempfile
@@ -16,8 +16,8 @@ LIST = "id,audio,score,truth\nlabelled,performance.ogg,score.mid,truth.csv\nmiss
 
 
 def documented():
-    """The columns of the two tables, in order, as docs/tables.md lists them."""
-    text = (Path(__file__).parents[2] / "docs/tables.md").read_text()
+    """The columns of the two tables, in order, as docs/src/reference/tables.md lists them."""
+    text = (Path(__file__).parents[2] / "docs/src/reference/tables.md").read_text()
     sections = re.split(r"^## ", text, flags=re.M)
     return {section.split()[0].lower(): re.findall(r"^\| `(\w+)`", section, flags=re.M) for section in sections[1:]}
 

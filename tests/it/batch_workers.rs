@@ -268,7 +268,7 @@ mod tables {
     fn the_columns_are_those_that_are_documented() {
         let takes = Takes::new(1);
         takes.batch("out", &["--format", "parquet"]).ok();
-        let documentation = include_str!("../../docs/tables.md");
+        let documentation = include_str!("../../docs/src/reference/tables.md");
         for (table, heading) in [("pieces", "## Pieces"), ("notes", "## Notes")] {
             let section = documentation.split(heading).nth(1).unwrap().split("\n## ").next().unwrap();
             let documented = section.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());

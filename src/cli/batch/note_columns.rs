@@ -6,7 +6,7 @@ use crate::score::Score;
 use crate::tables::Kind::{Float, Int, Text};
 use crate::tables::{Column, Schema};
 
-/// `docs/tables.md` describes them. The names are those of the format `notes-csv`.
+/// `docs/src/reference/tables.md` describes them. The names are those of the format `notes-csv`.
 pub(super) const SCHEMA: Schema = &[
     ("piece", Text),
     ("note", Int),

@@ -11,7 +11,7 @@ use crate::base::job::JobContext;
 use crate::tables::Kind::{Bool, Float, Int, Text};
 use crate::tables::{Column, Schema, TableReader, TableWriter};
 
-/// `docs/tables.md` describes them.
+/// `docs/src/reference/tables.md` describes them.
 pub(super) const SCHEMA: Schema = &[
     ("row", Int),
     ("rows", Int),

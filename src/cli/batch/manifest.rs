@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use super::shard::Shard;
-use crate::base::error::Result;
+use crate::base::error::{Error, Result};
 use crate::base::manifest::{Manifest, ManifestRow};
 
 /// One pair to align.
@@ -39,7 +39,11 @@ pub(super) struct Rows {
 /// Reads the rows of a shard. An `id` column names the outputs, else the recordings do.
 pub(super) fn read(path: &Path, shard: Shard) -> Result<Rows> {
     let mut naming = Naming::default();
-    Manifest::for_each_row(path, |row| naming.note_id(&row))?;
+    let mut twice = None;
+    Manifest::for_each_row(path, |row| twice = twice.take().or(naming.note_id(&row).err()))?;
+    if let Some(cause) = twice {
+        return Err(Error::malformed(path, cause, "give every row an id of its own"));
+    }
     let mut rows = Rows { own: Vec::new(), total: 0 };
     Manifest::for_each_row(path, |row| {
         let name = naming.name(&row);
@@ -49,7 +53,6 @@ pub(super) fn read(path: &Path, shard: Shard) -> Result<Rows> {
             rows.own.push(Row { number, name, written_audio, written_score, audio, score, truth, transcription });
         }
         rows.total += 1;
-        Ok(())
     })?;
     Ok(rows)
 }

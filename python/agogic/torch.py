@@ -37,14 +37,15 @@ class _Gdtw(torch.autograd.Function):
     def forward(ctx: Any, x: torch.Tensor, y: torch.Tensor, lam: torch.Tensor, options: dict[str, Any]) -> torch.Tensor:
         smooth = options.pop("smooth")
         solution = _engine.gdtw(_array(x), _array(y), lam=_array(lam), **options)
-        ctx.solution, ctx.smooth, ctx.like = solution, smooth, (x, y, lam)
+        ctx.solution, ctx.smooth = solution, smooth
+        ctx.kinds = [{"device": tensor.device, "dtype": tensor.dtype} for tensor in (x, y, lam)]
         return torch.from_numpy(solution.phi).to(x)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         found = _engine.gdtw_vjp(ctx.solution, _array(grad), smooth=ctx.smooth)
-        return *(torch.from_numpy(np.asarray(g)).to(like) for g, like in zip(found, ctx.like, strict=True)), None
+        return *(torch.as_tensor(part, **kind) for part, kind in zip(found, ctx.kinds, strict=True)), None
 
 
 def gdtw(

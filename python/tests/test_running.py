@@ -38,9 +38,11 @@ WORK = {
 @pytest.mark.parametrize("work", WORK)
 def test_ctrl_c_stops_the_work(long_piece, tmp_path, work):
     script = f"""
-        import sys, threading, time
+        import signal, sys, threading
         import numpy as np
         import agogic
+        # Shells start what runs in the background deaf to Ctrl+C.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         audio, score = sys.argv[1:]
         print("begun", flush=True)
         try:

@@ -15,17 +15,6 @@ pub enum Block {
     Table(Vec<Vec<Vec<Piece>>>),
 }
 
-impl Block {
-    /// All text in it.
-    pub fn pieces(&self) -> Vec<&Piece> {
-        match self {
-            Self::Heading(_, pieces) | Self::Paragraph(pieces) | Self::Item(_, _, pieces) => pieces.iter().collect(),
-            Self::Code(_) => Vec::new(),
-            Self::Table(rows) => rows.iter().flatten().flatten().collect(),
-        }
-    }
-}
-
 /// A stretch of text of one kind.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Piece {

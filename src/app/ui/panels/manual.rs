@@ -1,7 +1,7 @@
 //! The manual, for the Help menu: its pages on the left, the chosen one on the right.
 
 use eframe::egui::text::LayoutJob;
-use eframe::egui::{Frame, Grid, Id, Label, RichText, ScrollArea, TextFormat, TextStyle, Ui, vec2};
+use eframe::egui::{Align, Frame, Grid, Id, Label, Layout, RichText, ScrollArea, TextFormat, TextStyle, Ui, vec2};
 
 use crate::app::command::Command;
 use crate::app::manual::{Block, Page, Piece, Style, blocks, linked, pages};
@@ -16,23 +16,31 @@ pub(super) fn manual_ui(ui: &mut Ui, commands: &mut Vec<Command>) {
     let id = Id::unique("page of the manual");
     let mut chosen = ui.data(|data| data.get_temp::<usize>(id)).unwrap_or(0);
     let before = chosen;
+    let column = |ui: &mut Ui, width: f32, content: &mut dyn FnMut(&mut Ui)| {
+        ui.allocate_ui_with_layout(vec2(width, size.y), Layout::top_down(Align::Min), |ui| {
+            ui.set_min_size(vec2(width, size.y));
+            content(ui);
+        });
+    };
     ui.horizontal_top(|ui| {
-        ScrollArea::vertical().id_salt("contents").max_height(size.y).show(ui, |ui| {
-            ui.set_width(CONTENTS_WIDTH);
-            for (index, page) in pages().iter().enumerate() {
-                ui.horizontal(|ui| {
-                    ui.add_space(14.0 * page.level as f32);
-                    ui.selectable_value(&mut chosen, index, page.title);
-                });
-            }
+        column(ui, CONTENTS_WIDTH, &mut |ui| {
+            ScrollArea::vertical().id_salt("contents").auto_shrink(false).show(ui, |ui| {
+                for (index, page) in pages().iter().enumerate() {
+                    ui.horizontal(|ui| {
+                        ui.add_space(14.0 * page.level as f32);
+                        ui.selectable_value(&mut chosen, index, page.title);
+                    });
+                }
+            });
         });
         ui.separator();
         let Some(page) = pages().get(chosen) else { return };
-        ScrollArea::vertical().id_salt(("page", chosen)).max_height(size.y).auto_shrink(false).show(ui, |ui| {
-            ui.set_width(size.x - CONTENTS_WIDTH - 40.0);
-            for (index, block) in blocks(page.text).iter().enumerate() {
-                block_ui(ui, page, index, block, &mut chosen);
-            }
+        column(ui, size.x - CONTENTS_WIDTH - 30.0, &mut |ui| {
+            ScrollArea::vertical().id_salt(("page", before)).auto_shrink(false).show(ui, |ui| {
+                for (index, block) in blocks(page.text).iter().enumerate() {
+                    block_ui(ui, page, index, block, &mut chosen);
+                }
+            });
         });
     });
     if chosen != before {
@@ -86,7 +94,7 @@ fn block_ui(ui: &mut Ui, page: &Page, index: usize, block: &Block, chosen: &mut 
     ui.add_space(4.0);
 }
 
-/// A paragraph. Links stand below it as buttons would in a line of their own if it were one text, so it is one only without them.
+/// A paragraph: one text, or, where links are to be clicked, its pieces one after another.
 fn text_ui(ui: &mut Ui, page: &Page, pieces: &[Piece], chosen: &mut usize) {
     if pieces.iter().all(|piece| piece.link.is_none()) {
         ui.add(Label::new(laid_out(ui, pieces)).wrap());

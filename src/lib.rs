@@ -23,6 +23,8 @@ mod learning;
 mod making;
 mod networks;
 mod score;
+#[cfg(feature = "parquet")]
+mod tables;
 mod warping;
 
 pub use align::onsets::OnsetParams;
@@ -34,16 +36,17 @@ pub use align::settings::{
     Aligner, Anchor, Ends, FeatureKind, FixedNote, FrameMethod, Method, OnsetMethod, Path, Settings, SlopeLimits,
 };
 pub use align::{
-    AlignedFiles, Listening, Named, Performance, PerformanceKind, ReadPerformance, StageTime, Stopwatch, align,
-    align_files, align_heard, align_with, can_realign, moved_warp, read_performance, realign,
+    AlignedFiles, Kept, Listening, Named, Performance, PerformanceKind, ReadPerformance, StageTime, Stopwatch, align,
+    align_and_keep, align_files, align_heard, align_with, can_realign, moved_warp, read_performance, realign,
 };
-pub use audio::{AudioClip, Decoded, decode, decode_bytes};
+pub use audio::{AudioClip, Decoded, clip_of_samples, decode, decode_bytes};
 pub use base::error::{Error, Result};
 pub use base::job::{JobContext, Progress};
 pub use cli::main as command_line;
 pub use devices::{ChosenDevice, DeviceChoice, DeviceInfo, DeviceKind, Notify, devices};
 pub use evaluation::{BeatClock, GroundTruth, Metrics, TimeMap, evaluate, read_ground_truth};
 pub use export::{ExportInput, Exporter, Format, read_alignment};
+pub use features::{FeatureParams, FeatureSeq, extract as extract_features};
 pub use networks::Device;
 pub use score::{
     BarCount, BarPass, Form, FormPass, FormSection, Liberty, Manuscript, Notation, Note, NoteName, NoteOrigin, Score,
@@ -62,8 +65,20 @@ pub mod demo_piece {
 
 /// Time warping of any two sequences of feature vectors, and its gradient.
 pub mod engine {
-    pub use crate::warping::gdtw::{NodeGradient, Problem, Solution, SolveOptions, Workspace, gradient, solve};
+    pub use crate::base::number::Real;
+    pub use crate::warping::cost::{Band, Banded, LocalCost, local_cost};
+    pub use crate::warping::dtw::{DtwParams, DtwPath, Ends, dtw};
+    pub use crate::warping::gdtw::{
+        EdgeGradient, Gradient, NodeGradient, Problem, Solution, SolveOptions, Workspace, gradient, smoothed_gradient,
+        solve, solve_many,
+    };
+    pub use crate::warping::soft_dtw::{SoftDtw, soft_dtw, squared_euclidean_gradient};
     pub use crate::warping::{Signal, Warp};
+}
+
+/// What the command line knows, as functions for bindings to other languages.
+pub mod scripting {
+    pub use crate::cli::scripting::{AlignOptions, evaluate_with, load_sound, play_score, render, save, write_demo};
 }
 
 /// What the confidence of a result and its verdicts are judged by, to fit these judgements again: see the example `fit_judgement`.

@@ -74,6 +74,46 @@ impl<T> Clone for Named<'_, T> {
 
 impl<T> Copy for Named<'_, T> {}
 
+/// What was read and heard of a performance: all that is needed to align it again without reading and listening again.
+#[derive(Debug)]
+pub struct Kept {
+    listening: Listening,
+    read: ReadPerformance,
+    name: String,
+    score_name: String,
+}
+
+impl Kept {
+    /// Aligns the whole by a method that [hears the same](Listening::suits), as [`align_files`] does.
+    pub fn align(
+        &self,
+        ctx: &JobContext,
+        score: &Score,
+        settings: &Settings,
+        watch: &mut Stopwatch,
+    ) -> Result<Alignment> {
+        let recording = Named { name: &self.name, content: &self.read.performance };
+        let score = Named { name: &self.score_name, content: score };
+        let mut alignment = align_heard(ctx, recording, score, &self.listening, settings, watch)?;
+        let damage = self.read.damage.iter().map(|damage| format!("{}: {damage}", self.name));
+        alignment.warnings.extend(damage);
+        Ok(alignment)
+    }
+
+    /// [Solves a passage again](realign()) after what `settings` fix was checked.
+    pub fn realign(
+        &self,
+        ctx: &JobContext,
+        score: &Score,
+        alignment: &Alignment,
+        settings: &Settings,
+        at_s: f64,
+    ) -> Result<Alignment> {
+        check(Named { name: &self.name, content: &self.read.performance }, score, settings)?;
+        realign(ctx, score, &self.listening, alignment, settings, at_s)
+    }
+}
+
 /// Reads both files and aligns them; networks run on `device`.
 pub fn align_files(
     ctx: &JobContext,
@@ -82,17 +122,30 @@ pub fn align_files(
     settings: &Settings,
     device: &Device,
 ) -> Result<AlignedFiles> {
+    let read = |ctx: &JobContext| read_performance(ctx, recording);
+    align_and_keep(ctx, &file_name(recording), read, score, settings, device).map(|(aligned, _)| aligned)
+}
+
+/// [`align_files`] of a performance that `read` gives, called `name`; also returns what is needed to align again.
+pub fn align_and_keep(
+    ctx: &JobContext,
+    name: &str,
+    read: impl FnOnce(&JobContext) -> Result<ReadPerformance>,
+    score: &Path,
+    settings: &Settings,
+    device: &Device,
+) -> Result<(AlignedFiles, Kept)> {
     settings.validate()?;
     let mut watch = Stopwatch::default();
     let parsed =
         watch.time("score", || Score::read(score)?.only_parts(&settings.parts)?.counting_bars(settings.bars))?;
-    let read = watch.time("decoding", || read_performance(ctx, recording))?;
-    let (recording_name, score_name) = (file_name(recording), file_name(score));
-    let recording = Named { name: &recording_name, content: &read.performance };
-    let (mut alignment, _) =
-        align(ctx, recording, Named { name: &score_name, content: &parsed }, settings, device, &mut watch)?;
-    alignment.warnings.extend(read.damage.map(|damage| format!("{recording_name}: {damage}")));
-    Ok(AlignedFiles { score: parsed, alignment, recording_rate: read.sample_rate, times: watch.into_times() })
+    let read = watch.time("decoding", || read(ctx))?;
+    check(Named { name, content: &read.performance }, &parsed, settings)?;
+    let listening = Listening::new(ctx, &read.performance, &parsed, &settings.method, device, &mut watch)?;
+    let recording_rate = read.sample_rate;
+    let kept = Kept { listening, read, name: name.to_owned(), score_name: file_name(score) };
+    let alignment = kept.align(ctx, &parsed, settings, &mut watch)?;
+    Ok((AlignedFiles { score: parsed, alignment, recording_rate, times: watch.into_times() }, kept))
 }
 
 /// Aligns a recording or a MIDI performance with a score. Also returns what was heard, from which passages can be [solved again](realign()) and

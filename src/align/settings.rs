@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::base::error::{Error, Result};
+use crate::base::time::SAME_MOMENT_S;
 use crate::features;
 pub use crate::features::FeatureKind;
 use crate::score::BarCount;
@@ -216,6 +217,18 @@ impl Settings {
         settings.anchors.sort_by(|a, b| a.score_s.total_cmp(&b.score_s));
         settings.fixed_notes.sort_by_key(|fixed| fixed.note);
         settings
+    }
+
+    /// Fixes a moment, in place of what was fixed there before.
+    pub fn fix_moment(&mut self, fixed: Anchor) {
+        self.anchors.retain(|anchor| (anchor.score_s - fixed.score_s).abs() > SAME_MOMENT_S);
+        self.anchors.push(fixed);
+    }
+
+    /// Fixes a note, in place of where it was fixed before.
+    pub fn fix_note(&mut self, fixed: FixedNote) {
+        self.fixed_notes.retain(|earlier| earlier.note != fixed.note);
+        self.fixed_notes.push(fixed);
     }
 
     /// Whether the other settings ask for the same but for what the user fixed by hand.

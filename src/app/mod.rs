@@ -6,6 +6,7 @@
 mod command;
 mod document;
 mod folder;
+mod manual;
 mod pane_scale;
 pub mod picture;
 mod placement;

@@ -211,6 +211,8 @@ pub enum Dialog {
     Picture(PictureOptions),
     /// A file of a session was not found.
     Relink(Box<Reopened>),
+    /// The manual.
+    Manual,
     /// The keys.
     Shortcuts,
     /// Version and licences.

@@ -16,6 +16,7 @@ use std::path::Path;
 
 use symphonia::core::io::{MediaSource, ReadOnlySource};
 
+use self::sink::{MonoSink, Trim};
 use self::stream::AudioStream;
 use super::AudioClip;
 use crate::base::error::{Error, Result};
@@ -73,6 +74,27 @@ pub fn decode_stream(
     rest: impl Read + Send + Sync + 'static,
 ) -> Result<Decoded> {
     decode_source(ctx, path, Box::new(ReadOnlySource::new(Cursor::new(head).chain(rest))))
+}
+
+/// A clip of samples that were decoded elsewhere, `channels` of them for each moment: as [`decode`] makes it of a file. `name`
+/// stands for them in messages.
+pub fn clip_of_samples(
+    ctx: &JobContext,
+    name: &str,
+    samples: &[f32],
+    channels: usize,
+    sample_rate: u32,
+) -> Result<AudioClip> {
+    /// Moments between two looks at cancellation.
+    const BLOCK: usize = 1 << 18;
+    let path = Path::new(name);
+    sink::check_rate(path, sample_rate)?;
+    let mut mono = MonoSink::new(path, Trim::default());
+    for block in samples.chunks((BLOCK * channels).max(1)) {
+        ctx.check()?;
+        mono.push_interleaved(block, channels, sample_rate)?;
+    }
+    Ok(AudioClip { samples: mono.finish()?, sample_rate: ANALYSIS_RATE })
 }
 
 fn decode_source(ctx: &JobContext, path: &Path, mut source: Box<dyn MediaSource>) -> Result<Decoded> {

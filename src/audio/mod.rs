@@ -7,5 +7,5 @@ mod wav;
 
 pub use clip::AudioClip;
 pub(crate) use decode::decode_stream;
-pub use decode::{Decoded, decode, decode_bytes};
+pub use decode::{Decoded, clip_of_samples, decode, decode_bytes};
 pub use wav::write_wav;

@@ -1,6 +1,7 @@
 //! Writing a file whole or not at all: the bytes go to a temporary file beside the target, which then takes its name.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs::{Metadata, OpenOptions};
 use std::io::{self, BufWriter, Cursor, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -16,10 +17,16 @@ use crate::base::job::JobContext;
 /// More links in a row than this lead nowhere.
 const MOST_LINKS: usize = 40;
 
-/// What a file's content is written to. A format may go back and mend its header.
-pub trait Sink: Write + Seek {}
+const TEMPORARY_PREFIX: &str = ".agogic-";
+const RANDOM_LETTERS: usize = 6;
 
-impl<T: Write + Seek> Sink for T {}
+/// Far longer than a file is written for.
+const STALE: Duration = Duration::from_secs(3600);
+
+/// What a file's content is written to. A format may go back and mend its header.
+pub trait Sink: Write + Seek + Send {}
+
+impl<T: Write + Seek + Send> Sink for T {}
 
 /// Calls `write` with a buffered, seekable writer and puts what it wrote at `path`, replacing an existing file only
 /// when everything is safely on disk. If `write` or the system fails, `path` is as it was and nothing else is left.
@@ -118,17 +125,20 @@ fn explained(source: io::Error) -> io::Error {
     }
 }
 
-const PREFIX: &str = ".agogic-";
-/// Nobody writes to a file that was not touched for so long.
-const STALE: Duration = Duration::from_secs(3600);
-
 fn temporary_beside(place: &Path) -> io::Result<NamedTempFile> {
     sweep(&folder_of(place));
     // Opened by hand rather than by tempfile, whose files only their owner may read: so the umask decides.
     tempfile::Builder::new()
-        .prefix(PREFIX)
+        .prefix(TEMPORARY_PREFIX)
+        .rand_bytes(RANDOM_LETTERS)
         .make_in(folder_of(place), |name| OpenOptions::new().write(true).create_new(true).open(name))
         .map_err(explained)
+}
+
+/// Whether a file is called as those are that take a result's name when it is whole.
+pub fn is_temporary(name: &OsStr) -> bool {
+    let random = name.to_str().and_then(|name| name.strip_prefix(TEMPORARY_PREFIX));
+    random.is_some_and(|rest| rest.len() == RANDOM_LETTERS && rest.chars().all(|letter| letter.is_ascii_alphanumeric()))
 }
 
 /// Removes what was left beside results by programs that were killed. Once for each folder: it may hold a million files.
@@ -137,7 +147,7 @@ fn sweep(folder: &Path) {
     let is_new = SWEPT.lock().unwrap_or_else(PoisonError::into_inner).insert(folder.to_owned());
     let entries = if is_new { std::fs::read_dir(folder).ok() } else { None };
     for entry in entries.into_iter().flatten().flatten() {
-        let is_ours = entry.file_name().to_string_lossy().starts_with(PREFIX);
+        let is_ours = is_temporary(&entry.file_name());
         let age = || entry.metadata().ok().filter(Metadata::is_file)?.modified().ok()?.elapsed().ok();
         if is_ours && age().is_some_and(|age| age > STALE) {
             let _ = std::fs::remove_file(entry.path());
@@ -173,20 +183,6 @@ mod tests {
         write_bytes_atomically(&path, b"second").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"second");
         assert_eq!(names_in(folder.path()), ["out.csv"]);
-    }
-
-    #[test]
-    fn what_a_killed_program_left_is_removed_and_what_another_writes_is_not() {
-        let folder = tempfile::tempdir().unwrap();
-        let long_ago = std::time::SystemTime::now() - 2 * STALE;
-        for (name, is_old) in [(".agogic-dead", true), (".agogic-busy", false), ("old.csv", true)] {
-            let file = std::fs::File::create(folder.path().join(name)).unwrap();
-            if is_old {
-                file.set_modified(long_ago).unwrap();
-            }
-        }
-        write_bytes_atomically(&folder.path().join("out.csv"), b"x").unwrap();
-        assert_eq!(names_in(folder.path()), [".agogic-busy", "old.csv", "out.csv"]);
     }
 
     #[test]
@@ -247,6 +243,25 @@ mod tests {
             assert!(message.contains(word), "{message}");
         }
         assert_eq!(names_in(folder.path()), ["out.csv"]);
+    }
+
+    #[test]
+    fn what_a_killed_process_left_is_removed_and_what_is_being_written_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let two_hours_ago = std::time::SystemTime::now() - 2 * STALE;
+        for (name, is_old) in [(".agogic-a1B2c3", true), (".agogic-d4E5f6", false), (".agogic-notes", true)] {
+            let file = std::fs::File::create(folder.path().join(name)).unwrap();
+            if is_old {
+                file.set_modified(two_hours_ago).unwrap();
+            }
+        }
+        sweep(folder.path());
+        assert_eq!(names_in(folder.path()), [".agogic-d4E5f6", ".agogic-notes"]);
+        // The names are those that are in use.
+        let used = temporary_beside(&folder.path().join("x")).unwrap();
+        let name = used.path().file_name().unwrap().to_str().unwrap();
+        assert_eq!(name.len(), TEMPORARY_PREFIX.len() + RANDOM_LETTERS);
+        assert!(name.starts_with(TEMPORARY_PREFIX), "{name}");
     }
 
     #[cfg(unix)]

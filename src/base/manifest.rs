@@ -1,10 +1,15 @@
 //! Lists of recordings with their scores: CSV files that `batch` and training read.
 
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 
 use super::error::{Error, Result};
 
 const REMEDY: &str = "give one line per pair: audio,score or audio,score,truth, with or without that header";
+
+/// About two million lines. Every worker of a batch reads the whole list.
+const MOST_BYTES: u64 = 256 << 20;
 
 /// One line of a manifest. Paths are relative to the folder of the manifest, or absolute.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,6 +18,8 @@ pub struct ManifestRow {
     pub id: Option<String>,
     /// The recording as it is written in the manifest.
     pub written_audio: String,
+    /// The score as it is written in the manifest.
+    pub written_score: String,
     /// The recording.
     pub audio: PathBuf,
     /// The score.
@@ -36,60 +43,114 @@ pub struct Manifest {
 
 impl Manifest {
     /// Reads a manifest. With a header, columns are found by name (`audio`, `score`, `truth` or `alignment`, `transcription`,
-    /// `id` or `name`); without one they are audio, score and truth.
+    /// `id` or `name`); without one they are audio, score and truth. They are separated by commas, tabs or semicolons.
     pub fn read(path: &Path) -> Result<Self> {
-        let text = std::fs::read_to_string(path).map_err(|source| Error::io("read", path, source))?;
-        let folder = path.parent().unwrap_or(Path::new("."));
-        Self::parse(&text, folder).map_err(|cause| Error::malformed(path, cause, REMEDY))
+        let mut rows = Vec::new();
+        let names_truth = Self::for_each_row(path, |row| rows.push(row))?;
+        Ok(Self { names_truth, rows })
     }
 
-    /// The same from the text of the file.
-    pub fn parse(text: &str, folder: &Path) -> std::result::Result<Self, String> {
-        let mut reader = csv::ReaderBuilder::new()
-            .has_headers(false)
-            .flexible(true)
-            .comment(Some(b'#'))
-            .trim(csv::Trim::All)
-            .from_reader(text.as_bytes());
-        let records: Vec<csv::StringRecord> =
-            reader.records().collect::<std::result::Result<_, _>>().map_err(|e| e.to_string())?;
-        let first = records.first().ok_or("the manifest is empty")?;
-        let find = |names: &[&str]| first.iter().position(|h| names.iter().any(|name| h.eq_ignore_ascii_case(name)));
-        let (has_header, audio, score, truth) = match (find(&["audio"]), find(&["score"])) {
-            (Some(audio), Some(score)) => (true, audio, score, find(&["truth", "alignment"])),
-            _ => (false, 0, 1, Some(2)),
-        };
-        let named = |names: &[&str]| find(names).filter(|_| has_header);
-        let (transcription, id) = (named(&["transcription"]), named(&["id", "name"]));
-        let mut rows = Vec::new();
-        for record in records.iter().skip(usize::from(has_header)) {
-            let field = |column: usize| record.get(column).filter(|text| !text.is_empty());
-            let line = record.position().map_or(0, csv::Position::line);
-            let written_audio = field(audio).ok_or(format!("line {line} names no audio file"))?;
-            let score = field(score).ok_or(format!("line {line} names no score"))?;
-            rows.push(ManifestRow {
-                id: id.and_then(field).map(str::to_owned),
-                written_audio: written_audio.to_owned(),
-                audio: folder.join(written_audio),
-                score: folder.join(score),
-                truth: truth.and_then(field).map(|truth| folder.join(truth)),
-                transcription: transcription.and_then(field).map(|transcription| folder.join(transcription)),
-                line,
-            });
+    /// Passes the rows on one by one, so that of a long list only what is needed is kept. Returns whether the header names a truth.
+    pub fn for_each_row(path: &Path, take: impl FnMut(ManifestRow)) -> Result<bool> {
+        let unread = |source| Error::io("read", path, source);
+        let file = File::open(path).map_err(unread)?;
+        let bytes = file.metadata().map_err(unread)?.len();
+        if bytes > MOST_BYTES {
+            let cause = format!("the manifest has {} MB, at most {} are read", bytes >> 20, MOST_BYTES >> 20);
+            return Err(Error::limit(path, cause, "split it, and give each part a folder of its own for the results"));
         }
-        if rows.is_empty() {
-            return Err("the manifest lists no pair".to_owned());
-        }
-        Ok(Self { names_truth: has_header && truth.is_some(), rows })
+        let folder = path.parent().unwrap_or(Path::new("."));
+        parse(BufReader::new(file), folder, take).map_err(|cause| Error::malformed(path, cause, REMEDY))
     }
+}
+
+/// Returns whether the header names a truth.
+fn parse(
+    mut text: impl BufRead + Seek,
+    folder: &Path,
+    mut take: impl FnMut(ManifestRow),
+) -> std::result::Result<bool, String> {
+    let delimiter = delimiter_of(&mut text)?;
+    let mut reader = csv::ReaderBuilder::new()
+        .delimiter(delimiter)
+        .has_headers(false)
+        .flexible(true)
+        .comment(Some(b'#'))
+        .trim(csv::Trim::All)
+        // A return before it is trimmed; taken for part of the end, it would put lines out of count.
+        .terminator(csv::Terminator::Any(b'\n'))
+        .from_reader(text);
+    let is_blank = |record: &csv::StringRecord| record.iter().all(str::is_empty);
+    let records = reader.records().filter(|record| !record.as_ref().is_ok_and(is_blank));
+    let mut records = records.map(|record| record.map_err(|error| error.to_string())).peekable();
+    let first = match records.peek() {
+        None => return Err("the manifest is empty".to_owned()),
+        Some(first) => first.clone()?,
+    };
+    let find = |names: &[&str]| first.iter().position(|h| names.iter().any(|name| h.eq_ignore_ascii_case(name)));
+    let (has_header, audio, score, truth) = match (find(&["audio"]), find(&["score"])) {
+        (Some(audio), Some(score)) => (true, audio, score, find(&["truth", "alignment"])),
+        _ => (false, 0, 1, Some(2)),
+    };
+    let named = |names: &[&str]| find(names).filter(|_| has_header);
+    let (transcription, id) = (named(&["transcription"]), named(&["id", "name"]));
+    let mut is_empty = true;
+    for record in records.skip(usize::from(has_header)) {
+        let record = record?;
+        let field = |column: usize| record.get(column).filter(|text| !text.is_empty());
+        let line = record.position().map_or(0, csv::Position::line);
+        let written_audio = field(audio).ok_or(format!("line {line} names no audio file"))?;
+        let written_score = field(score).ok_or(format!("line {line} names no score"))?;
+        is_empty = false;
+        take(ManifestRow {
+            id: id.and_then(field).map(str::to_owned),
+            written_audio: written_audio.to_owned(),
+            written_score: written_score.to_owned(),
+            audio: folder.join(written_audio),
+            score: folder.join(written_score),
+            truth: truth.and_then(field).map(|truth| folder.join(truth)),
+            transcription: transcription.and_then(field).map(|transcription| folder.join(transcription)),
+            line,
+        });
+    }
+    if is_empty {
+        return Err("the manifest lists no pair".to_owned());
+    }
+    Ok(has_header && truth.is_some())
+}
+
+/// What separates the columns, by the first line that is no comment: no path has a tab in it, but some have commas.
+fn delimiter_of(text: &mut (impl BufRead + Seek)) -> std::result::Result<u8, String> {
+    const LONGEST_LINE: u64 = 1 << 20;
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let read = text.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line).map_err(|error| error.to_string())?;
+        if read == 0 || !(line.starts_with(b"#") || line.trim_ascii().is_empty()) {
+            break;
+        }
+    }
+    text.rewind().map_err(|error| error.to_string())?;
+    let count = |delimiter: u8| line.iter().filter(|&&byte| byte == delimiter).count();
+    Ok(match () {
+        () if count(b'\t') > 0 => b'\t',
+        () if count(b';') > count(b',') => b';',
+        () => b',',
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn try_parse(text: &str) -> std::result::Result<Manifest, String> {
+        let mut rows = Vec::new();
+        let names_truth = super::parse(std::io::Cursor::new(text), Path::new("d"), |row| rows.push(row))?;
+        Ok(Manifest { names_truth, rows })
+    }
+
     fn parse(text: &str) -> Manifest {
-        Manifest::parse(text, Path::new("d")).unwrap()
+        try_parse(text).unwrap()
     }
 
     #[test]
@@ -108,8 +169,28 @@ mod tests {
 
     #[test]
     fn a_line_without_a_score_is_named() {
-        let error = |text: &str| Manifest::parse(text, Path::new("")).unwrap_err();
+        let error = |text: &str| try_parse(text).unwrap_err();
         assert!(error("a.wav,a.mid\nb.wav\n").contains("line 2 names no score"));
         assert!(error("").contains("empty") && error("audio,score\n").contains("no pair"));
+    }
+
+    #[test]
+    fn tabs_and_semicolons_separate_columns_as_commas_do() {
+        let expected = parse("id,audio,score\none,a.wav,s.mid\n");
+        assert_eq!(parse("id\taudio\tscore\none\ta.wav\ts.mid\n"), expected);
+        // As a spreadsheet writes it where the decimal sign is a comma.
+        assert_eq!(parse("\u{feff}id;audio;score\r\none;a.wav;\"s.mid\"\r\n\r\n"), expected);
+        let commas = parse("# made, by hand, today\nNo. 1, Allegro.wav\ts.mid\n");
+        assert_eq!(commas.rows[0].audio, Path::new("d/No. 1, Allegro.wav"));
+        assert_eq!(parse("a;b.wav,s.mid\n").rows[0].written_audio, "a;b.wav");
+    }
+
+    #[test]
+    fn a_file_that_is_no_list_is_refused_by_its_size() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("list.csv");
+        File::create(&path).unwrap().set_len(MOST_BYTES + 1).unwrap();
+        let error = Manifest::read(&path).unwrap_err().to_string();
+        assert!(error.contains("at most 256") && error.contains("split it"), "{error}");
     }
 }

@@ -4,12 +4,18 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::batch::Shard;
 use super::settings_args::{BarArgs, SettingsArgs};
 use super::training_args::{ExperimentArgs, FineTuneArgs, ModelArgs, TrainArgs};
 use crate::align::settings::FeatureKind;
 use crate::base::error::{Error, Result};
 use crate::devices::DeviceChoice;
 use crate::export::Format;
+
+/// Said where a build cannot write or read tables.
+#[cfg(not(feature = "parquet"))]
+pub(super) const NO_PARQUET: &str =
+    "this build has no Parquet; build it with the feature `parquet`, or choose another format";
 
 /// Align a recording of a performance with its score.
 #[derive(Debug, Parser)]
@@ -57,8 +63,10 @@ pub enum Command {
     Features(FeaturesArgs),
     /// Print what is read of a score: parts, bars, keys, tempi, repeats, notes.
     Score(ScoreArgs),
-    /// Align many pairs listed in a CSV file (columns audio, score and, if known, truth and transcription).
+    /// Align many pairs listed in a file (columns audio, score and, if known, truth and transcription), on one machine or many.
     Batch(BatchArgs),
+    /// Print the table of all that batches have written to a folder.
+    BatchSummary(BatchSummaryArgs),
     /// Write the built-in demo piece: performance, score and ground truth.
     Demo(DemoArgs),
     /// Run the benchmarks.
@@ -200,24 +208,80 @@ pub struct FeaturesArgs {
 /// `agogic batch`.
 #[derive(Debug, Args)]
 pub struct BatchArgs {
-    /// CSV file with the columns audio, score and optionally truth and transcription; paths are relative to its folder.
+    /// CSV file with the columns audio, score and optionally truth, transcription and id, separated by commas, tabs or semicolons; paths are
+    /// relative to its folder.
     pub manifest: PathBuf,
     /// Folder for the results.
     #[arg(long, value_name = "DIR")]
     pub out_dir: PathBuf,
+    /// Do only the Ith of N equal parts of the list, so that N workers who share nothing but the folder do all of it.
+    #[arg(long, value_parser = Shard::parse, value_name = "I/N", default_value = "1/1")]
+    pub shard: Shard,
+    /// Skip what an earlier run has done from the same content with the same settings, model and version.
+    #[arg(long)]
+    pub resume: bool,
+    /// A JSON file that tells how far the work is, replaced as it goes on.
+    #[arg(long, value_name = "FILE.json")]
+    pub progress: Option<PathBuf>,
     /// Where the work runs: auto, cpu, gpu (any graphics card), cuda or metal. `auto` takes a card where it pays; see `agogic devices`.
     #[arg(long, default_value = "auto", value_name = "DEVICE")]
     pub device: DeviceChoice,
     /// How many pairs to align at once (default: one per processor).
     #[arg(long, value_name = "N")]
     pub jobs: Option<usize>,
-    /// How to write.
-    #[command(flatten)]
-    pub writing: WritingArgs,
+    /// A format that `agogic formats` lists, for one file per pair, or parquet, for one table of notes and one of pieces.
+    #[arg(long, value_parser = parse_batch_format, value_name = "NAME", default_value = "csv")]
+    pub format: BatchFormat,
+    /// One CSV row per score change point, or per note (default: change).
+    #[arg(long, value_enum)]
+    pub per: Option<PerArg>,
     /// How to align.
     #[command(flatten)]
     pub settings: SettingsArgs,
     /// Print the table as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What a batch writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BatchFormat {
+    /// A file of its own for every pair.
+    Files(Format),
+    /// A table of notes and one of pieces for all pairs.
+    #[cfg(feature = "parquet")]
+    Parquet,
+}
+
+impl BatchFormat {
+    /// The name for `--format`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Files(format) => format.name(),
+            #[cfg(feature = "parquet")]
+            Self::Parquet => "parquet",
+        }
+    }
+}
+
+impl BatchArgs {
+    /// The format with what a CSV row stands for.
+    pub fn format(&self) -> Result<BatchFormat> {
+        match (self.format, self.per) {
+            (format, None) => Ok(format),
+            (BatchFormat::Files(format), Some(per)) => Ok(BatchFormat::Files(per.of(format))),
+            #[cfg(feature = "parquet")]
+            (BatchFormat::Parquet, Some(_)) => Err(Error::misplaced("--per", "--format csv", "--format parquet")),
+        }
+    }
+}
+
+/// `agogic batch-summary`.
+#[derive(Debug, Args)]
+pub struct BatchSummaryArgs {
+    /// The folder that batches have written to.
+    pub dir: PathBuf,
+    /// Print JSON.
     #[arg(long)]
     pub json: bool,
 }
@@ -319,12 +383,29 @@ impl WritingArgs {
             (None, Some(path)) => Format::from_extension(path)?,
             (None, None) => Format::Csv,
         };
-        Ok(if format == Format::Csv && self.per == PerArg::Note { Format::NotesCsv } else { format })
+        Ok(self.per.of(format))
+    }
+}
+
+impl PerArg {
+    /// The format whose rows stand for this.
+    fn of(self, format: Format) -> Format {
+        if format == Format::Csv && self == Self::Note { Format::NotesCsv } else { format }
     }
 }
 
 fn parse_format(text: &str) -> std::result::Result<Format, String> {
     Format::by_name(text).map_err(|error| error.to_string())
+}
+
+fn parse_batch_format(text: &str) -> std::result::Result<BatchFormat, String> {
+    match text.to_lowercase().as_str() {
+        #[cfg(feature = "parquet")]
+        "parquet" => Ok(BatchFormat::Parquet),
+        #[cfg(not(feature = "parquet"))]
+        "parquet" => Err(NO_PARQUET.to_owned()),
+        _ => Format::by_name(text).map(BatchFormat::Files).map_err(|error| format!("{error}, or parquet")),
+    }
 }
 
 #[cfg(test)]

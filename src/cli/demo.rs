@@ -1,13 +1,25 @@
 //! `agogic demo`: the built-in piece as files.
 
+use std::path::{Path, PathBuf};
+
 use super::args::DemoArgs;
 use crate::base::atomic_file::write_output;
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
 
 pub(super) fn run(ctx: &JobContext, quiet: bool, args: &DemoArgs) -> Result<()> {
-    std::fs::create_dir_all(&args.dir).map_err(|source| Error::io("create", &args.dir, source))?;
-    let files = crate::demo::files().map(|(name, bytes)| (args.dir.join(name), bytes));
+    for path in write(ctx, &args.dir)? {
+        if !quiet {
+            super::print(format!("{}\n", path.display()).as_bytes())?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes performance, score and truth into a folder, which is made if it does not exist.
+pub(super) fn write(ctx: &JobContext, dir: &Path) -> Result<[PathBuf; 3]> {
+    std::fs::create_dir_all(dir).map_err(|source| Error::io("create", dir, source))?;
+    let files = crate::demo::files().map(|(name, bytes)| (dir.join(name), bytes));
     // The names are so common that a file of that name is most likely the user's own.
     for (path, bytes) in &files {
         if std::fs::read(path).is_ok_and(|existing| existing != *bytes) {
@@ -17,9 +29,6 @@ pub(super) fn run(ctx: &JobContext, quiet: bool, args: &DemoArgs) -> Result<()> 
     }
     for (path, bytes) in &files {
         write_output(ctx, path, bytes)?;
-        if !quiet {
-            super::print(format!("{}\n", path.display()).as_bytes())?;
-        }
     }
-    Ok(())
+    Ok(files.map(|(path, _)| path))
 }

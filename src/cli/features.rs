@@ -5,12 +5,13 @@ use std::iter;
 use std::path::{Path, PathBuf};
 
 use super::args::FeaturesArgs;
+use super::synth;
 use crate::audio::{self, AudioClip};
 use crate::base::atomic_file::{check_writable, write_output};
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
 use crate::features::{FeatureParams, FeatureSeq, check_hop, extract};
-use crate::score::{Score, SoundFont, SynthParams, is_score, synthesise};
+use crate::score::is_score;
 
 pub(super) fn run(ctx: &JobContext, args: &FeaturesArgs) -> Result<()> {
     let extension = extension(&args.output);
@@ -21,20 +22,15 @@ pub(super) fn run(ctx: &JobContext, args: &FeaturesArgs) -> Result<()> {
     super::check_not_an_input(&args.output, &inputs)?;
     check_writable(&args.output)?;
     check_hop(args.hop)?;
-    let clip = load(ctx, args)?;
+    let clip = load(ctx, &args.input, args.soundfont.as_deref())?;
     let features = extract(ctx, &clip, &FeatureParams { kind: args.features.into(), hop: args.hop })?;
     let bytes = if extension == "npy" { npy(&features) } else { csv(&features).into_bytes() };
     write_output(ctx, &args.output, &bytes)
 }
 
 /// A recording is decoded, a score is played.
-fn load(ctx: &JobContext, args: &FeaturesArgs) -> Result<AudioClip> {
-    if is_score(&args.input) {
-        let score = Score::read(&args.input)?;
-        let params = SynthParams { soundfont: SoundFont::load(args.soundfont.as_deref())?, ..SynthParams::default() };
-        return synthesise(ctx, &score, &params);
-    }
-    Ok(audio::decode(ctx, &args.input)?.clip)
+pub(super) fn load(ctx: &JobContext, input: &Path, soundfont: Option<&Path>) -> Result<AudioClip> {
+    if is_score(input) { synth::play(ctx, input, &[], soundfont) } else { Ok(audio::decode(ctx, input)?.clip) }
 }
 
 fn extension(path: &Path) -> String {

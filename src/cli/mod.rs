@@ -16,6 +16,7 @@ mod model;
 mod outputs;
 mod progress;
 mod score;
+pub mod scripting;
 mod settings_args;
 mod summary;
 mod synth;
@@ -76,6 +77,7 @@ fn run(ctx: &JobContext, quiet: bool, command: Command) -> Result<()> {
         Command::Features(args) => features::run(ctx, &args),
         Command::Score(args) => score::run(&args),
         Command::Batch(args) => batch::run(ctx, quiet, &args),
+        Command::BatchSummary(args) => batch::summary::run(&args),
         Command::Demo(args) => demo::run(ctx, quiet, &args),
         Command::Bench(args) => bench::run(ctx, &args),
         Command::Devices(args) => devices::run(&args),

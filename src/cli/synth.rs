@@ -4,7 +4,7 @@ use std::iter;
 use std::path::{Path, PathBuf};
 
 use super::args::SynthArgs;
-use crate::audio::write_wav;
+use crate::audio::{AudioClip, write_wav};
 use crate::base::atomic_file::check_writable;
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
@@ -22,8 +22,12 @@ pub(super) fn run(ctx: &JobContext, args: &SynthArgs) -> Result<()> {
     let inputs: Vec<&Path> = iter::once(score).chain(&args.soundfont).map(PathBuf::as_path).collect();
     super::check_not_an_input(output, &inputs)?;
     check_writable(output)?;
-    let score = Score::read(score)?.only_parts(&args.part)?;
-    let params = SynthParams { soundfont: SoundFont::load(args.soundfont.as_deref())?, ..SynthParams::default() };
-    let clip = synthesise(ctx, &score, &params)?;
-    write_wav(ctx, output, &clip)
+    write_wav(ctx, output, &play(ctx, score, &args.part, args.soundfont.as_deref())?)
+}
+
+/// A score, or some of its parts, played with a SoundFont or the built-in piano.
+pub(super) fn play(ctx: &JobContext, score: &Path, parts: &[String], soundfont: Option<&Path>) -> Result<AudioClip> {
+    let score = Score::read(score)?.only_parts(parts)?;
+    let params = SynthParams { soundfont: SoundFont::load(soundfont)?, ..SynthParams::default() };
+    synthesise(ctx, &score, &params)
 }

@@ -9,7 +9,7 @@ use super::excerpt::TICKS_PER_BEAT;
 use super::midi_files::{performance_bytes, score_bytes};
 use super::plan::Plan;
 use crate::audio::{AudioClip, write_wav};
-use crate::base::atomic_file::write_output;
+use crate::base::atomic_file::{is_temporary, write_output};
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
 use crate::base::time::ANALYSIS_RATE;
@@ -150,7 +150,8 @@ pub(super) fn prepare(ctx: &JobContext, out_dir: &Path, making: &impl Serialize)
         Err(_) => {}
     }
     let mut entries = std::fs::read_dir(out_dir).map_err(|source| Error::io("read", out_dir, source))?;
-    if entries.next().is_some() {
+    // A run that was killed as it began leaves a temporary file.
+    if entries.any(|entry| entry.is_ok_and(|entry| !is_temporary(&entry.file_name()))) {
         let cause = "it is not empty, and what it holds was not made by this command";
         return Err(Error::unsuitable(out_dir.display().to_string(), cause, "name a new folder"));
     }

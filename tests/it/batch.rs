@@ -29,17 +29,17 @@ fn a_bad_row_is_reported_the_rest_are_done_and_a_second_run_does_only_the_bad_on
     assert!(first.stderr.contains("1 of 3 pairs failed"), "{}", first.stderr);
     assert!(first.stdout.contains("| good |") && first.stdout.contains("mean of all (1)"), "{}", first.stdout);
     let out = demo.path("out");
-    assert_eq!(names_in(&out), ["good.csv", "good.record.json", "other.csv", "other.record.json"]);
+    assert_eq!(names_in(&out), ["bad.record.json", "good.csv", "good.record.json", "other.csv", "other.record.json"]);
 
     let before = modified(&out.join("good.csv"));
     std::fs::copy(&demo.audio, demo.path("missing.ogg")).unwrap();
-    let second = batch(&demo, rows, &[]).ok();
+    let second = batch(&demo, rows, &["--resume"]).ok();
     assert_eq!(modified(&out.join("good.csv")), before, "what was done is not done again");
     assert_eq!(second.stderr.matches("already done").count(), 2, "{}", second.stderr);
     assert!(out.join("bad.csv").is_file());
     assert!(second.stdout.contains("| good |"), "the table is whole again: {}", second.stdout);
 
-    let other_settings = batch(&demo, rows, &["--method", "frames", "--quiet"]).ok();
+    let other_settings = batch(&demo, rows, &["--resume", "--method", "frames", "--quiet"]).ok();
     assert_eq!(other_settings.stderr, "");
     assert_ne!(modified(&out.join("good.csv")), before, "other settings are other work");
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod batch;
+mod batch_workers;
 mod bench;
 mod cli;
 mod devices;

@@ -298,7 +298,7 @@ fn an_unwritable_standard_error_changes_nothing_but_itself() {
         drop(child.stderr.take());
         assert_eq!(child.wait().unwrap().code(), Some(code), "{args:?} without a reader");
     }
-    assert_eq!(names_in(&out), ["performance.csv", "performance.record.json"]);
+    assert_eq!(names_in(&out), ["missing.record.json", "performance.csv", "performance.record.json"]);
 }
 
 #[test]

@@ -244,10 +244,10 @@ fn a_batch_takes_midi_performances_and_transcriptions() {
     let written = |name: &str| std::fs::read_to_string(out.join(name)).unwrap();
     assert_ne!(written("plain.csv"), written("told.csv"));
     assert!(written("played.csv").contains("take.mid"));
-    assert_eq!(run(&[]).ok().stderr.matches("already done").count(), 3);
+    assert_eq!(run(&["--resume"]).ok().stderr.matches("already done").count(), 3);
     // A transcription that has become another is read again.
     transcription(&demo, -0.0405);
-    let again = run(&[]).ok();
+    let again = run(&["--resume"]).ok();
     assert_eq!(again.stderr.matches("already done").count(), 2, "{}", again.stderr);
 
     let frames = run(&["--method", "frames"]);

@@ -10,6 +10,7 @@ const LONGEST_FILE: usize = 500;
 const MAY_USE: &[(&str, &[&str])] = &[
     ("base", &[]),
     ("demo", &[]),
+    ("tables", &["base"]),
     ("warping", &["base"]),
     ("audio", &["base"]),
     ("score", &["audio", "base"]),
@@ -59,6 +60,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "making",
             "networks",
             "score",
+            "tables",
         ],
     ),
     ("main", &[]),

@@ -78,10 +78,17 @@ impl MonoSink {
         if audio.is_empty() || channels == 0 {
             return Ok(());
         }
-        audio.copy_to_vec_interleaved(&mut self.interleaved);
+        let mut interleaved = std::mem::take(&mut self.interleaved);
+        audio.copy_to_vec_interleaved(&mut interleaved);
+        let result = self.push_interleaved(&interleaved, channels, audio.spec().rate());
+        self.interleaved = interleaved;
+        result
+    }
+
+    /// Takes samples of one or more channels: their mean.
+    pub(super) fn push_interleaved(&mut self, interleaved: &[f32], channels: usize, rate: u32) -> Result<()> {
         self.mono.clear();
-        mix_to_mono(&self.interleaved, channels, &mut self.mono);
-        let rate = audio.spec().rate();
+        mix_to_mono(interleaved, channels, &mut self.mono);
         if let Some(at) = self.mono.iter().position(|x| x.is_nan() || x.abs() > LOUDEST) {
             let time = self.seconds_in + at as f64 / f64::from(rate.max(1));
             return Err(Error::malformed(

@@ -3,40 +3,94 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use crate::base::error::Result;
+use super::shard::Shard;
+use crate::base::error::{Error, Result};
 use crate::base::manifest::{Manifest, ManifestRow};
 
 /// One pair to align.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Row {
-    pub index: usize,
+    /// Its place in the list, from 1.
+    pub number: usize,
     /// Unique within the manifest; names the outputs.
     pub name: String,
+    pub written_audio: String,
+    pub written_score: String,
     pub audio: PathBuf,
     pub score: PathBuf,
     pub truth: Option<PathBuf>,
     pub transcription: Option<PathBuf>,
 }
 
-/// Reads a manifest. An `id` column names the outputs, else the recordings do.
-pub(super) fn read(path: &Path) -> Result<Vec<Row>> {
-    Ok(named(Manifest::read(path)?))
+impl Row {
+    /// All that is read for it.
+    pub(super) fn files(&self) -> impl Iterator<Item = &PathBuf> {
+        [Some(&self.audio), Some(&self.score), self.truth.as_ref(), self.transcription.as_ref()].into_iter().flatten()
+    }
 }
 
-fn named(manifest: Manifest) -> Vec<Row> {
-    let mut taken = HashSet::new();
-    let mut rows = Vec::new();
-    for (index, row) in manifest.rows.into_iter().enumerate() {
-        // A name becomes a file name: nothing in it may lead to another folder.
-        let plain = row.id.clone().unwrap_or_else(|| name_of(&row.written_audio)).replace(['/', '\\'], "_");
-        let numbered = (2..).map(|count| format!("{plain}_{count}"));
-        let free = std::iter::once(plain.clone()).chain(numbered).find(|name| !taken.contains(name));
-        let name = free.unwrap_or(plain);
-        taken.insert(name.clone());
-        let ManifestRow { audio, score, truth, transcription, .. } = row;
-        rows.push(Row { index, name, audio, score, truth, transcription });
+/// The pairs of one shard.
+pub(super) struct Rows {
+    pub own: Vec<Row>,
+    /// How many the whole list has.
+    pub total: usize,
+}
+
+/// Reads the rows of a shard. An `id` column names the outputs, else the recordings do.
+pub(super) fn read(path: &Path, shard: Shard) -> Result<Rows> {
+    let mut naming = Naming::default();
+    let mut twice = None;
+    Manifest::for_each_row(path, |row| twice = twice.take().or(naming.note_id(&row).err()))?;
+    if let Some(cause) = twice {
+        return Err(Error::malformed(path, cause, "give every row an id of its own"));
     }
-    rows
+    let mut rows = Rows { own: Vec::new(), total: 0 };
+    Manifest::for_each_row(path, |row| {
+        let name = naming.name(&row);
+        if shard.has(rows.total) {
+            let ManifestRow { written_audio, written_score, audio, score, truth, transcription, .. } = row;
+            let number = rows.total + 1;
+            rows.own.push(Row { number, name, written_audio, written_score, audio, score, truth, transcription });
+        }
+        rows.total += 1;
+    })?;
+    Ok(rows)
+}
+
+/// Gives every row of a list a name of its own, the same in every shard.
+#[derive(Default)]
+struct Naming {
+    taken: HashSet<String>,
+}
+
+impl Naming {
+    /// Takes the name that a row was given; two of the same are refused.
+    fn note_id(&mut self, row: &ManifestRow) -> std::result::Result<(), String> {
+        match row.id.as_deref().map(plain) {
+            Some(id) if !self.taken.insert(id.clone()) => {
+                Err(format!("line {} has the id \"{id}\", which another row has too", row.line))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The name of a row, once all given ones are known.
+    fn name(&mut self, row: &ManifestRow) -> String {
+        if let Some(id) = &row.id {
+            return plain(id);
+        }
+        let own = plain(&name_of(&row.written_audio));
+        let numbered = (2..).map(|count| format!("{own}_{count}"));
+        let free = std::iter::once(own.clone()).chain(numbered).find(|name| !self.taken.contains(name));
+        let name = free.unwrap_or(own);
+        self.taken.insert(name.clone());
+        name
+    }
+}
+
+/// A name becomes a file name: nothing in it may lead to another folder.
+fn plain(name: &str) -> String {
+    name.replace(['/', '\\'], "_")
 }
 
 /// `set/piece/audio.ogg` becomes `set_piece_audio`: one flat folder holds all outputs.
@@ -53,15 +107,41 @@ fn name_of(audio: &str) -> String {
 mod tests {
     use super::*;
 
+    fn rows(text: &str, shard: &str) -> Result<Vec<Row>> {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(&file, text).unwrap();
+        read(file.path(), Shard::parse(shard).unwrap()).map(|rows| rows.own)
+    }
+
     fn names(text: &str) -> Vec<String> {
-        let rows = named(Manifest::parse(text, Path::new("")).unwrap());
-        rows.into_iter().map(|row| row.name).collect()
+        rows(text, "1/1").unwrap().into_iter().map(|row| row.name).collect()
     }
 
     #[test]
-    fn equal_names_are_told_apart_and_stay_in_the_folder() {
+    fn names_of_recordings_are_told_apart_and_stay_in_the_folder() {
         assert_eq!(names("a/x.wav,a/x.mid\n"), ["a_x"]);
-        assert_eq!(names("audio,score,id\nx.wav,x.mid,../p\ny.wav,y.mid,../p\n"), [".._p", ".._p_2"]);
+        assert_eq!(names("audio,score,id\nx.wav,x.mid,../p\n"), [".._p"]);
         assert_eq!(names("a.wav,s.mid\na_2.wav,s.mid\na.wav,s.mid\n"), ["a", "a_2", "a_3"]);
+        assert_eq!(names("audio,score,id\na.wav,s.mid,\nb.wav,s.mid,a\n"), ["a_2", "a"], "what was given is kept");
+    }
+
+    #[test]
+    fn two_rows_with_one_id_are_refused_by_their_line() {
+        for second in ["p/q", "p_q"] {
+            let error = rows(&format!("audio,score,id\nx.wav,x.mid,p/q\ny.wav,y.mid,{second}\n"), "2/2").unwrap_err();
+            assert!(error.to_string().contains("line 3 has the id \"p_q\""), "{error}");
+        }
+    }
+
+    #[test]
+    fn names_and_numbers_are_those_of_the_whole_list_in_every_shard() {
+        let text = "a.wav,s.mid\n".repeat(10);
+        let mut found: Vec<(usize, String)> = Vec::new();
+        for shard in ["1/3", "2/3", "3/3"] {
+            found.extend(rows(&text, shard).unwrap().into_iter().map(|row| (row.number, row.name)));
+        }
+        found.sort();
+        let whole = rows(&text, "1/1").unwrap().into_iter().map(|row| (row.number, row.name));
+        assert!(whole.eq(found));
     }
 }

@@ -26,7 +26,6 @@ impl Band {
     /// The cells within `radius` columns of the straight line from the first to the last cell.
     ///
     /// When the line climbs faster than the band is wide, the radius grows until consecutive rows meet.
-    #[cfg(test)]
     pub fn sakoe_chiba(rows: usize, columns: usize, radius: usize) -> Result<Self> {
         if rows < 2 || columns == 0 {
             return Self::full(rows, columns);

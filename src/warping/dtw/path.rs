@@ -29,13 +29,11 @@ impl DtwPath {
     }
 
     /// Pairs (score frame, performance frame).
-    #[cfg(test)]
     pub fn cells(&self) -> &[(usize, usize)] {
         &self.cells
     }
 
     /// Cost of the path.
-    #[cfg(test)]
     pub fn cost(&self) -> f64 {
         self.cost
     }

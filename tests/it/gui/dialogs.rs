@@ -178,3 +178,25 @@ fn a_model_of_ones_own_can_be_the_start_of_a_training() {
     let own = own.display().to_string();
     bench.wait("the model", |state| extractor(state).as_ref() == Some(&own));
 }
+
+#[test]
+fn the_manual_shows_its_pages_and_the_licences_those_of_the_packages() {
+    let folder = folder();
+    let mut bench = Bench::new(folder.path(), Vec::new());
+    bench.wait_until_aligned();
+    bench.apply(Command::Show(Dialog::Manual));
+    bench.harness.step();
+    let page = "GDTW: the warp as an optimum";
+    assert_eq!(bench.harness.query_all_by_label(page).count(), 1, "in the contents");
+    bench.harness.get_by_label(page).click_accesskit();
+    bench.harness.run_steps(3);
+    assert_eq!(bench.harness.query_all_by_label(page).count(), 2, "in the contents and as a heading");
+    bench.harness.get_by_label("Close").click_accesskit();
+    bench.harness.run_steps(2);
+    assert!(bench.read(|state| state.dialog.is_none()));
+    bench.apply(Command::Show(Dialog::About));
+    bench.harness.step();
+    bench.harness.get_by_label("Packages that it is built with").click_accesskit();
+    bench.harness.run_steps(20);
+    bench.harness.get_by_label("Agogic is built with the following packages.");
+}

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use eframe::egui::{self, Button, Response, RichText, TextEdit, Ui, vec2};
 
-use super::{about, export_window, open_dialog, picture_dialog, relink_dialog, shortcuts};
+use super::{about, export_window, manual, open_dialog, picture_dialog, relink_dialog, shortcuts};
 use crate::app::command::Command;
 use crate::app::document::source::file_name;
 use crate::app::state::{Afterwards, AppState, Dialog, Severity, Writing};
@@ -25,6 +25,7 @@ pub fn dialogs_ui(ctx: &egui::Context, state: &AppState, commands: &mut Vec<Comm
         Dialog::Export { format, path } => export_window::export_ui(ui, state, *format, path, commands),
         Dialog::Picture(options) => picture_dialog::picture_ui(ui, state, options, commands),
         Dialog::Relink(reopened) => relink_dialog::relink_ui(ui, state, reopened, commands),
+        Dialog::Manual => manual::manual_ui(ui, commands),
         Dialog::Shortcuts => shortcuts::shortcuts_ui(ui, commands),
         Dialog::About => about::about_ui(ui, commands),
         Dialog::Unsaved(afterwards) => unsaved_ui(ui, afterwards, commands),

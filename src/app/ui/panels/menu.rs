@@ -30,6 +30,7 @@ pub fn menu_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         ui.menu_button("Edit", |ui| edit_menu(ui, state, commands));
         ui.menu_button("View", |ui| view_menu(ui, state, commands));
         ui.menu_button("Help", |ui| {
+            item(ui, "Manual", "", true, Command::Show(Dialog::Manual), commands);
             item(ui, "Keyboard shortcuts", "F1", true, Command::Show(Dialog::Shortcuts), commands);
             item(ui, "About Agogic", "", true, Command::Show(Dialog::About), commands);
         });

@@ -12,6 +12,7 @@ mod differences;
 mod export_window;
 mod heights;
 mod icons;
+mod manual;
 mod menu;
 mod note_grip;
 mod notices;

@@ -1,0 +1,133 @@
+//! The manual, for the Help menu: its pages on the left, the chosen one on the right.
+
+use eframe::egui::text::LayoutJob;
+use eframe::egui::{Frame, Grid, Id, Label, RichText, ScrollArea, TextFormat, TextStyle, Ui, vec2};
+
+use crate::app::command::Command;
+use crate::app::manual::{Block, Page, Piece, Style, blocks, linked, pages};
+use crate::app::ui::theme::{self, Palette};
+
+const CONTENTS_WIDTH: f32 = 220.0;
+
+pub(super) fn manual_ui(ui: &mut Ui, commands: &mut Vec<Command>) {
+    let size = ui.ctx().content_rect().size() - vec2(120.0, 150.0);
+    let size = size.min(vec2(980.0, 760.0)).max(vec2(360.0, 200.0));
+    ui.set_width(size.x);
+    let id = Id::unique("page of the manual");
+    let mut chosen = ui.data(|data| data.get_temp::<usize>(id)).unwrap_or(0);
+    let before = chosen;
+    ui.horizontal_top(|ui| {
+        ScrollArea::vertical().id_salt("contents").max_height(size.y).show(ui, |ui| {
+            ui.set_width(CONTENTS_WIDTH);
+            for (index, page) in pages().iter().enumerate() {
+                ui.horizontal(|ui| {
+                    ui.add_space(14.0 * page.level as f32);
+                    ui.selectable_value(&mut chosen, index, page.title);
+                });
+            }
+        });
+        ui.separator();
+        let Some(page) = pages().get(chosen) else { return };
+        ScrollArea::vertical().id_salt(("page", chosen)).max_height(size.y).auto_shrink(false).show(ui, |ui| {
+            ui.set_width(size.x - CONTENTS_WIDTH - 40.0);
+            for (index, block) in blocks(page.text).iter().enumerate() {
+                block_ui(ui, page, index, block, &mut chosen);
+            }
+        });
+    });
+    if chosen != before {
+        ui.data_mut(|data| data.insert_temp(id, chosen));
+    }
+    ui.add_space(8.0);
+    if ui.button("Close").clicked() {
+        commands.push(Command::CloseDialog);
+    }
+}
+
+fn block_ui(ui: &mut Ui, page: &Page, index: usize, block: &Block, chosen: &mut usize) {
+    match block {
+        Block::Heading(level, pieces) => {
+            ui.add_space(if *level == 1 { 0.0 } else { 10.0 });
+            let text: String = pieces.iter().map(|piece| piece.text.as_str()).collect();
+            let size = [22.0, 17.0, 14.5][(level - 1).min(2)];
+            ui.label(RichText::new(text).family(theme::strong_family()).size(size));
+        }
+        Block::Paragraph(pieces) => text_ui(ui, page, pieces, chosen),
+        Block::Item(level, sign, pieces) => {
+            ui.horizontal_top(|ui| {
+                ui.add_space(16.0 * *level as f32 + 6.0);
+                ui.label(sign);
+                ui.vertical(|ui| text_ui(ui, page, pieces, chosen));
+            });
+        }
+        Block::Code(code) => {
+            Frame::new().fill(Palette::of(ui).panel).inner_margin(8).corner_radius(4).show(ui, |ui| {
+                ScrollArea::horizontal().id_salt(("code", index)).show(ui, |ui| {
+                    ui.add(Label::new(RichText::new(code).monospace().size(12.0)).extend());
+                });
+            });
+        }
+        Block::Table(rows) => {
+            ScrollArea::horizontal().id_salt(("table", index)).show(ui, |ui| {
+                Grid::new(("cells", index)).striped(true).spacing(vec2(18.0, 4.0)).max_col_width(380.0).show(
+                    ui,
+                    |ui| {
+                        for row in rows {
+                            for cell in row {
+                                ui.vertical(|ui| text_ui(ui, page, cell, chosen));
+                            }
+                            ui.end_row();
+                        }
+                    },
+                );
+            });
+        }
+    }
+    ui.add_space(4.0);
+}
+
+/// A paragraph. Links stand below it as buttons would in a line of their own if it were one text, so it is one only without them.
+fn text_ui(ui: &mut Ui, page: &Page, pieces: &[Piece], chosen: &mut usize) {
+    if pieces.iter().all(|piece| piece.link.is_none()) {
+        ui.add(Label::new(laid_out(ui, pieces)).wrap());
+        return;
+    }
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = 0.0;
+        for piece in pieces {
+            match &piece.link {
+                None => drop(ui.label(laid_out(ui, std::slice::from_ref(piece)))),
+                Some(target) => match linked(page, target) {
+                    Some(index) => {
+                        if ui.link(&piece.text).clicked() {
+                            *chosen = index;
+                        }
+                    }
+                    None if target.contains("://") => drop(ui.hyperlink_to(&piece.text, target)),
+                    None => drop(ui.label(&piece.text)),
+                },
+            }
+        }
+    });
+}
+
+fn laid_out(ui: &Ui, pieces: &[Piece]) -> LayoutJob {
+    let (font, palette) = (TextStyle::Body.resolve(ui.style()), Palette::of(ui));
+    let mut job = LayoutJob::default();
+    for piece in pieces {
+        let plain = TextFormat::simple(font.clone(), palette.ink);
+        let format = match piece.style {
+            Style::Plain => plain,
+            Style::Strong => {
+                TextFormat { font_id: eframe::egui::FontId::new(font.size, theme::strong_family()), ..plain }
+            }
+            Style::Emphasis => TextFormat { italics: true, ..plain },
+            Style::Code => {
+                TextFormat { font_id: TextStyle::Monospace.resolve(ui.style()), background: palette.panel, ..plain }
+            }
+            Style::Picture => TextFormat { italics: true, color: palette.soft_ink, ..plain },
+        };
+        job.append(&piece.text, 0.0, format);
+    }
+    job
+}

@@ -160,7 +160,9 @@ fn fonts() -> FontDefinitions {
     for (name, bytes) in faces {
         fonts.font_data.insert(name.to_owned(), FontData::from_static(bytes).into());
     }
-    let fallback = fonts.families.get(&FontFamily::Proportional).cloned().unwrap_or_default();
+    let mut fallback = fonts.families.get(&FontFamily::Proportional).cloned().unwrap_or_default();
+    // Signs of formulas that the others lack.
+    fallback.push("Hack".to_owned());
     let with_fallback = |name: &str| std::iter::once(name.to_owned()).chain(fallback.iter().cloned()).collect();
     fonts.families.insert(FontFamily::Proportional, with_fallback("Inter"));
     fonts.families.insert(strong_family(), with_fallback("Inter SemiBold"));

@@ -13,7 +13,7 @@ pub(super) fn manual_ui(ui: &mut Ui, commands: &mut Vec<Command>) {
     let size = ui.ctx().content_rect().size() - vec2(120.0, 150.0);
     let size = size.min(vec2(980.0, 760.0)).max(vec2(360.0, 200.0));
     ui.set_width(size.x);
-    let id = Id::unique("page of the manual");
+    let id = chosen_page();
     let mut chosen = ui.data(|data| data.get_temp::<usize>(id)).unwrap_or(0);
     let before = chosen;
     let column = |ui: &mut Ui, width: f32, content: &mut dyn FnMut(&mut Ui)| {
@@ -50,6 +50,11 @@ pub(super) fn manual_ui(ui: &mut Ui, commands: &mut Vec<Command>) {
     if ui.button("Close").clicked() {
         commands.push(Command::CloseDialog);
     }
+}
+
+/// What the chosen page is remembered by.
+fn chosen_page() -> Id {
+    Id::unique("page of the manual")
 }
 
 fn block_ui(ui: &mut Ui, page: &Page, index: usize, block: &Block, chosen: &mut usize) {
@@ -138,4 +143,27 @@ fn laid_out(ui: &Ui, pieces: &[Piece]) -> LayoutJob {
         job.append(&piece.text, 0.0, format);
     }
     job
+}
+
+#[cfg(test)]
+mod tests {
+    use egui_kittest::Harness;
+    use egui_kittest::kittest::Queryable;
+
+    use super::*;
+
+    /// A sign that no font has ends the test.
+    #[test]
+    fn every_page_can_be_shown_with_the_fonts_that_there_are() {
+        let mut harness = Harness::builder()
+            .with_size(vec2(1200.0, 900.0))
+            .with_context_setup(theme::install)
+            .build_ui(|ui| manual_ui(ui, &mut Vec::new()));
+        for (index, page) in pages().iter().enumerate() {
+            harness.ctx.data_mut(|data| data.insert_temp(chosen_page(), index));
+            harness.run_steps(2);
+            let wide = harness.get_by_label("Close").rect();
+            assert!(wide.left() >= 0.0 && wide.bottom() <= 900.0, "{}: {wide:?}", page.path);
+        }
+    }
 }

@@ -18,9 +18,8 @@ pub(super) fn run(ctx: &JobContext, quiet: bool, args: &FineTuneArgs) -> Result<
     check_output(&output, None, &args.data, args.common.validation.as_deref())?;
     let params = args.common.params(TrainParams::fine_tuning(method));
     let params = TrainParams { patience: params.epochs, ..params };
-    let mut card = start.card();
-    card.training.insert("fine_tuned_from".to_owned(), card.name.clone().into());
-    card.name = output.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let name = output.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let card = start.card().taught_further(name, &args.licence);
     let job = TrainingJob {
         data: args.data.clone(),
         validation: args.common.validation.clone(),

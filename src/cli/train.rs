@@ -127,6 +127,7 @@ fn described(start: Model, args: &TrainArgs, params: &TrainParams) -> Result<Mod
     if let Some(output) = &args.output {
         card.name = output.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     }
+    card.metrics.clear();
     card.licence.clone_from(&args.licence);
     card.training.insert("command".to_owned(), json!(command(args, params)));
     Model::new(card, start.parameters()?, start.device())

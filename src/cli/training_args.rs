@@ -69,6 +69,9 @@ pub struct FineTuneArgs {
     /// The model to write (default: MODEL itself, if it is a file; it is replaced only by a better one).
     #[arg(long, short, value_name = "FILE.safetensors")]
     pub output: Option<PathBuf>,
+    /// What the model's card says about the terms of its use: those of the pieces count, too.
+    #[arg(long, default_value = "unknown", value_name = "TEXT")]
+    pub licence: String,
     /// What to train with.
     #[command(flatten)]
     pub common: TrainingOptions,

@@ -41,6 +41,15 @@ impl<S> ModelCard<S> {
         Self { name: name.into(), spec, training, metrics, licence: "unknown".to_owned(), sha256: String::new() }
     }
 
+    /// The card of a model that is taught further with other material: neither the terms nor the accuracy of the first are its own.
+    pub fn taught_further(mut self, name: impl Into<String>, licence: impl Into<String>) -> Self {
+        let first = std::mem::replace(&mut self.name, name.into());
+        self.training.insert("fine_tuned_from".to_owned(), first.into());
+        self.metrics.clear();
+        self.licence = licence.into();
+        self
+    }
+
     /// The same card with another description of the network.
     pub fn with_spec<T>(self, spec: T) -> ModelCard<T> {
         let Self { name, training, metrics, licence, sha256, .. } = self;

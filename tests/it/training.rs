@@ -183,7 +183,8 @@ fn data_and_models_that_cannot_be_used_are_explained() {
 fn an_ear_is_trained_from_notes_tuned_through_the_alignment_moved_and_used() {
     let data = Data::new();
     let (pieces, ear) = (data.text("pieces/one"), data.text("my ear.safetensors"));
-    let train = ["train", &pieces, "--validation", &pieces, "--small", "--epochs", "2", "-o", &ear];
+    let train =
+        ["train", &pieces, "--validation", &pieces, "--small", "--epochs", "2", "--licence", "CC0-1.0", "-o", &ear];
     let run = agogic(train).ok();
     assert!(run.stdout.contains("best of 2 epochs") && run.stderr.contains("validation TimeErr"), "{}", run.stderr);
     let card = agogic(["model", "show", &ear]).ok().json();
@@ -195,6 +196,7 @@ fn an_ear_is_trained_from_notes_tuned_through_the_alignment_moved_and_used() {
     let card = agogic(["model", "show", &tuned]).ok().json();
     let told = (&card["training"]["fine_tuned_from"], &card["training"]["method"]);
     assert_eq!(told, (&"my ear".into(), &"alignment".into()));
+    assert_eq!(card["licence"], "unknown", "the terms of the ear that it was tuned from are not its own");
 
     // One file is the whole model: it can be moved by itself.
     std::fs::create_dir(data.path("elsewhere")).unwrap();

@@ -39,11 +39,10 @@ fn job(device: &Device, plan: &Plan, folder: &Path) -> Result<TrainingJob> {
             Model::Extractor(Extractor::untrained(card, 1, device)?)
         }
     };
-    let mut card = start.card();
-    if let Start::Model(_) = &plan.start {
-        card.training.insert("fine_tuned_from".to_owned(), card.name.clone().into());
-    }
-    card.name.clone_from(&plan.name);
+    let card = match &plan.start {
+        Start::Model(_) => start.card().taught_further(&plan.name, "unknown"),
+        Start::Untrained(_) => start.card(),
+    };
     let start = Model::new(card, start.parameters()?, start.device())?;
     let mut params = TrainParams {
         slices: SliceParams { score_frames: plan.slice_frames },

@@ -19,10 +19,13 @@ pub(super) fn manual_ui(ui: &mut Ui, commands: &mut Vec<Command>) {
     let column = |ui: &mut Ui, width: f32, content: &mut dyn FnMut(&mut Ui)| {
         ui.allocate_ui_with_layout(vec2(width, size.y), Layout::top_down(Align::Min), |ui| {
             ui.set_min_size(vec2(width, size.y));
+            ui.set_max_size(vec2(width, size.y));
             content(ui);
         });
     };
-    ui.horizontal_top(|ui| {
+    ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Min), |ui| {
+        // The line between the columns is as high as there is room.
+        ui.set_max_height(size.y);
         column(ui, CONTENTS_WIDTH, &mut |ui| {
             ScrollArea::vertical().id_salt("contents").auto_shrink(false).show(ui, |ui| {
                 for (index, page) in pages().iter().enumerate() {
@@ -109,7 +112,7 @@ fn text_ui(ui: &mut Ui, page: &Page, pieces: &[Piece], chosen: &mut usize) {
         ui.spacing_mut().item_spacing.x = 0.0;
         for piece in pieces {
             match &piece.link {
-                None => drop(ui.label(laid_out(ui, std::slice::from_ref(piece)))),
+                None => drop(ui.label(rich(ui, piece))),
                 Some(target) => match linked(page, target) {
                     Some(index) => {
                         if ui.link(&piece.text).clicked() {
@@ -122,6 +125,18 @@ fn text_ui(ui: &mut Ui, page: &Page, pieces: &[Piece], chosen: &mut usize) {
             }
         }
     });
+}
+
+/// A piece by itself: laid out as links are, so that both stand on one line.
+fn rich(ui: &Ui, piece: &Piece) -> RichText {
+    let text = RichText::new(&piece.text);
+    match piece.style {
+        Style::Plain => text,
+        Style::Strong => text.family(theme::strong_family()),
+        Style::Emphasis => text.italics(),
+        Style::Code => text.monospace(),
+        Style::Picture => text.italics().color(Palette::of(ui).soft_ink),
+    }
 }
 
 fn laid_out(ui: &Ui, pieces: &[Piece]) -> LayoutJob {

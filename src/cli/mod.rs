@@ -26,6 +26,7 @@ mod training_args;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::{Arc, Mutex};
 
 use clap::{CommandFactory, Parser};
 
@@ -60,13 +61,33 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Starts the threads that share the work; where the system allows none, this one does all of it.
+/// Starts the threads that share the work, as many as the system allows; where it allows none, this one does all of it. They are
+/// started before the pool is made, because a pool that fails once cannot be made again.
 fn start_threads() {
-    if rayon::ThreadPoolBuilder::new().build_global().is_err() {
-        let alone = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread();
-        // It fails only where threads were started already.
-        let _ = alone.build_global();
-    }
+    let asked = std::env::var("RAYON_NUM_THREADS").ok().and_then(|number| number.parse().ok());
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    let wanted: usize = asked.filter(|&number| number > 0).unwrap_or_else(cores);
+    let (give, take) = std::sync::mpsc::channel::<rayon::ThreadBuilder>();
+    let take = Arc::new(Mutex::new(take));
+    let start = |_: &usize| {
+        let take = Arc::clone(&take);
+        let work = move || {
+            let given = take.lock().map(|take| take.recv());
+            if let Ok(Ok(thread)) = given {
+                thread.run();
+            }
+        };
+        std::thread::Builder::new().spawn(work).is_ok()
+    };
+    let started = (0..wanted).take_while(start).count();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(started.max(1));
+    // Either fails only where a pool was made already.
+    let _ = match started {
+        0 => pool.use_current_thread().build_global(),
+        _ => pool
+            .spawn_handler(|thread| give.send(thread).map_err(|_| std::io::ErrorKind::BrokenPipe.into()))
+            .build_global(),
+    };
 }
 
 fn run(ctx: &JobContext, quiet: bool, command: Command) -> Result<()> {

@@ -201,3 +201,14 @@ fn the_licences_in_the_program_are_of_the_packages_that_are_locked() {
         assert!(notices.contains(&format!("\n{name} ")), "{name}");
     }
 }
+
+/// The toolchain that is asked for is stated in several places, and is the one that checks.
+#[test]
+fn the_rust_version_is_the_same_everywhere() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let version = env!("CARGO_PKG_RUST_VERSION");
+    for page in ["README.md", "dev", "docs/src/tutorial.md"] {
+        let text = fs::read_to_string(root.join(page)).unwrap();
+        assert!(text.contains(&format!("{version} or later")), "{page} does not ask for Rust {version}");
+    }
+}

@@ -20,6 +20,7 @@ pub(super) static TEXTS: &[(&str, &str)] = &[
     ("reference/tables.md", include_str!("../../../docs/src/reference/tables.md")),
     ("reference/models.md", include_str!("../../../docs/src/reference/models.md")),
     ("reference/keys.md", include_str!("../../../docs/src/reference/keys.md")),
+    ("reference/stability.md", include_str!("../../../docs/src/reference/stability.md")),
     ("explanation/overview.md", include_str!("../../../docs/src/explanation/overview.md")),
     ("explanation/gdtw.md", include_str!("../../../docs/src/explanation/gdtw.md")),
     ("explanation/decdtw.md", include_str!("../../../docs/src/explanation/decdtw.md")),

@@ -1,17 +1,20 @@
-//! Pictures of the window, compared with stored ones. They are painted without a graphics card, so they are the same everywhere
-//! but for rounding. `AGOGIC_UPDATE_SNAPSHOTS=1 cargo test --test it snapshots` stores them anew.
+//! Pictures of the window, compared with stored ones: small ones of its own, and those of the book, which so stay true. They are painted
+//! without a graphics card, so they are the same everywhere but for rounding. `AGOGIC_UPDATE_SNAPSHOTS=1 cargo test --test it snapshots`
+//! stores them anew. The book's pictures of a real recording are made from files that are not part of the repository:
+//! `AGOGIC_BOOK_PIECE=AUDIO:SCORE:TRUTH cargo test --test it snapshots -- --ignored`.
 
 use std::path::{Path, PathBuf};
 
 use agogic::window::picture::{PictureArea, PictureFormat, PictureOptions};
-use agogic::window::{Command, PaneKind, SideTab, ThemeChoice};
-use agogic::{Aligner, FrameMethod, Method, Settings};
+use agogic::window::{AppState, Command, PaneKind, SideTab, ThemeChoice};
+use agogic::{Aligner, Anchor, FrameMethod, Method, Settings};
 
 use super::{Bench, folder, open};
 
-/// Stored pictures are this much smaller than the window, so that they are light.
+/// Stored pictures are this much smaller than the window, so that they are light; those of the book are read and as large as it.
 const SMALLER: usize = 2;
 const SIZE: [u32; 2] = [1040, 680];
+const BOOK_SIZE: [u32; 2] = [1440, 844];
 /// Values of a channel that differ by more than this are seen.
 const SEEN: u8 = 24;
 /// How many pixels may be seen to differ, as a share.
@@ -27,19 +30,21 @@ struct Image {
 }
 
 impl Image {
-    fn of(bench: &Bench, area: PictureArea, size: [u32; 2]) -> Self {
+    /// What the window shows, each pixel the mean of `smaller` times `smaller` painted ones.
+    fn of(bench: &Bench, area: PictureArea, size: [u32; 2], smaller: usize) -> Self {
         let options = PictureOptions { area, format: PictureFormat::Png, size, detail: 1, path: PathBuf::new() };
         let window = bench.harness.state().borrow();
         let pixels = window.as_ref().unwrap().picture(&bench.harness.ctx, &options).pixels();
-        let (width, height) = (pixels.size[0] / SMALLER, pixels.size[1] / SMALLER);
+        let (width, height) = (pixels.size[0] / smaller, pixels.size[1] / smaller);
         let mut rgb = Vec::with_capacity(width * height * 3);
         for row in 0..height {
             for column in 0..width {
                 for channel in 0..3 {
-                    let value = |x: usize, y: usize| usize::from(pixels.rgba[4 * (y * pixels.size[0] + x) + channel]);
-                    let (x, y) = (SMALLER * column, SMALLER * row);
-                    let sum = value(x, y) + value(x + 1, y) + value(x, y + 1) + value(x + 1, y + 1);
-                    rgb.push(((sum + 2) / 4) as u8);
+                    let square = (0..smaller * smaller)
+                        .map(|at| (smaller * column + at % smaller, smaller * row + at / smaller));
+                    let sum: usize =
+                        square.map(|(x, y)| usize::from(pixels.rgba[4 * (y * pixels.size[0] + x) + channel])).sum();
+                    rgb.push(((sum + smaller * smaller / 2) / (smaller * smaller)) as u8);
                 }
             }
         }
@@ -74,8 +79,20 @@ impl Image {
     }
 }
 
-fn check(name: &str, image: &Image) {
-    let stored = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots").join(format!("{name}.png"));
+/// A picture of the window for this suite alone.
+fn check(name: &str, bench: &Bench, area: PictureArea, size: [u32; 2]) -> Image {
+    let image = Image::of(bench, area, size, SMALLER);
+    compare_with_stored("tests/snapshots", name, &image);
+    image
+}
+
+/// A picture of the book.
+fn check_book(name: &str, bench: &Bench) {
+    compare_with_stored("docs/src/pictures", name, &Image::of(bench, PictureArea::Window, BOOK_SIZE, 1));
+}
+
+fn compare_with_stored(folder: &str, name: &str, image: &Image) {
+    let stored = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder).join(format!("{name}.png"));
     if std::env::var_os("AGOGIC_UPDATE_SNAPSHOTS").is_some() {
         image.write(&stored);
         return;
@@ -109,15 +126,21 @@ fn demo(folder: &Path, theme: ThemeChoice) -> Bench {
     bench
 }
 
+/// Shows this stretch of the recording.
+fn look_at(bench: &mut Bench, start_s: f64, span_s: f64) {
+    let mut view = bench.read(AppState::view);
+    (view.start_s, view.span_s) = (start_s, span_s);
+    bench.apply(Command::SetView(view));
+}
+
 #[test]
 fn the_demo_looks_as_it_should_in_light_and_dark() {
     let folder = folder();
     let mut bench = demo(folder.path(), ThemeChoice::Light);
-    check("demo-light", &Image::of(&bench, PictureArea::Window, SIZE));
+    check("demo-light", &bench, PictureArea::Window, SIZE);
     bench.apply(Command::SetTheme(ThemeChoice::Dark));
     bench.harness.run_ok();
-    let dark = Image::of(&bench, PictureArea::Window, SIZE);
-    check("demo-dark", &dark);
+    let dark = check("demo-dark", &bench, PictureArea::Window, SIZE);
     let (_, seen, _) = dark.compare(&Image { rgb: vec![255; dark.rgb.len()], ..dark });
     assert!(seen > 0.9, "a comparison with white must fail");
 }
@@ -134,7 +157,57 @@ fn compared_alignments_and_a_pane_of_its_own_look_as_they_should() {
     bench.apply(Command::ShowSide(SideTab::Compare));
     bench.apply(Command::GoTo(20.0));
     bench.harness.run_ok();
-    check("compare", &Image::of(&bench, PictureArea::Window, SIZE));
-    check("warp-pane", &Image::of(&bench, PictureArea::Pane(PaneKind::Warp), [800, 400]));
-    check("staff-pane", &Image::of(&bench, PictureArea::Pane(PaneKind::Staff), [900, 300]));
+    check("compare", &bench, PictureArea::Window, SIZE);
+    check("warp-pane", &bench, PictureArea::Pane(PaneKind::Warp), [800, 400]);
+    check("staff-pane", &bench, PictureArea::Pane(PaneKind::Staff), [900, 300]);
+}
+
+#[test]
+fn the_pictures_of_the_book_show_the_window_as_it_is() {
+    let folder = folder();
+    let mut bench = demo(folder.path(), ThemeChoice::Light);
+    check_book("demo", &bench);
+
+    bench.apply(Command::ShowSide(SideTab::Tune));
+    check_book("fine-tuning", &bench);
+
+    bench.apply(Command::ShowSide(SideTab::Align));
+    bench.apply(Command::SetTheme(ThemeChoice::Dark));
+    bench.apply(Command::ToggleWarpDifference);
+    check_book("dark", &bench);
+    bench.apply(Command::ToggleWarpDifference);
+    bench.apply(Command::SetTheme(ThemeChoice::Light));
+
+    // The first onset of bar 4 is dragged to the left, as the tutorial says, and still held.
+    let (score_s, performance_s) = bench.onset(BAR_4);
+    look_at(&mut bench, performance_s - 5.5, 13.0);
+    bench.apply(Command::Select(Some(score_s)));
+    bench.apply(Command::Drag(Anchor { score_s, performance_s: performance_s - 0.35 }));
+    bench.wait("solving", |state| open(state).preview.is_some());
+    check_book("correcting", &bench);
+}
+
+/// The onset at which bar 4 of the demo begins: sixteen a bar.
+const BAR_4: usize = 48;
+
+#[test]
+#[ignore = "makes pictures of a real recording, which is not part of the repository"]
+fn pictures_of_a_real_recording() {
+    let files = std::env::var("AGOGIC_BOOK_PIECE").expect("AGOGIC_BOOK_PIECE=AUDIO:SCORE:TRUTH");
+    let folder = folder();
+    let mut bench = Bench::new(folder.path(), files.split(':').map(PathBuf::from).collect());
+    bench.wait_until_aligned();
+    bench.wait("the reference", |state| state.solution().is_some_and(|solution| solution.metrics.is_some()));
+    bench.wait("listening", |state| open(state).heard.is_some());
+    let pictures = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/src/pictures");
+    look_at(&mut bench, 6.0, 25.0);
+    Image::of(&bench, PictureArea::Window, BOOK_SIZE, 1).write(&pictures.join("real-recording.png"));
+    for pane in [PaneKind::Warp, PaneKind::Tempo] {
+        bench.apply(Command::TogglePane(pane));
+    }
+    bench.apply(Command::ToggleSidePanel);
+    bench.apply(Command::ForgetReference);
+    bench.wait("the end of the comparison", |state| state.reference().is_none());
+    look_at(&mut bench, 11.0, 15.0);
+    Image::of(&bench, PictureArea::Window, [1440, 760], 1).write(&pictures.join("staff.png"));
 }

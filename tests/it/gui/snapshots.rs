@@ -199,6 +199,7 @@ fn pictures_of_a_real_recording() {
     bench.wait_until_aligned();
     bench.wait("the reference", |state| state.solution().is_some_and(|solution| solution.metrics.is_some()));
     bench.wait("listening", |state| open(state).heard.is_some());
+    bench.apply(Command::SetTheme(ThemeChoice::Light));
     let pictures = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/src/pictures");
     look_at(&mut bench, 6.0, 25.0);
     Image::of(&bench, PictureArea::Window, BOOK_SIZE, 1).write(&pictures.join("real-recording.png"));

@@ -15,6 +15,7 @@ mod notation;
 mod options;
 mod paths;
 mod pipeline;
+mod reference;
 mod robustness;
 mod support;
 mod takes;

@@ -6,6 +6,16 @@
 mod align;
 #[cfg(feature = "gui")]
 mod app;
+/// Only what sessions are read with: the fuzz targets are built without the window.
+#[cfg(all(fuzzing, not(feature = "gui")))]
+#[allow(dead_code, reason = "the window uses the rest")]
+mod app {
+    pub mod document {
+        pub mod session;
+        pub mod source;
+    }
+    pub mod time_view;
+}
 mod audio;
 mod base;
 mod bench;
@@ -22,6 +32,8 @@ mod gpu;
 mod learning;
 mod making;
 mod networks;
+#[doc(hidden)]
+pub mod readers;
 mod score;
 #[cfg(feature = "parquet")]
 mod tables;

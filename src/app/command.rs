@@ -12,6 +12,7 @@ use super::state::{Afterwards, Dialog, Writing};
 use super::system_dialog::Question;
 use super::time_view::TimeView;
 use super::tuning::Plan;
+use super::welcome::Welcome;
 use crate::align::settings::{Anchor, FixedNote, Path, Settings};
 use crate::devices::DeviceChoice;
 use crate::export::Format;
@@ -39,6 +40,8 @@ pub enum Command {
     Answer(Question, PathBuf),
     /// Show a dialog of our own, or change what stands in it.
     Show(Dialog),
+    /// Show the welcome, go on in it, or close it.
+    Welcome(Option<Welcome>),
     /// Close it.
     CloseDialog,
     /// Save where it was saved before, or ask where.

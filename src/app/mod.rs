@@ -4,8 +4,10 @@
 //! (`work`) whose events carry the id of their job. All panes share one `time_view`.
 
 mod command;
-mod document;
+pub(crate) mod document;
+mod drop_hint;
 mod folder;
+mod folders;
 mod manual;
 mod pane_scale;
 pub mod picture;
@@ -19,6 +21,7 @@ mod time_view;
 pub mod tuning;
 mod ui;
 mod update;
+mod welcome;
 mod window;
 mod work;
 
@@ -31,9 +34,11 @@ pub use document::Document;
 pub use document::kept::Kept;
 pub use document::source::Order;
 pub use document::view_model::{Difference, DifferenceKind, Doubt};
+pub use folders::{Folders, Purpose};
 pub use preferences::{NoteColours, Preferences, Recent, SideTab, ThemeChoice};
 pub use state::{Afterwards, AppState, Dialog, Notice, Severity, Writing};
 pub use ui::panes::PaneKind;
+pub use welcome::Welcome;
 pub use window::{Window, WindowOptions};
 
 use crate::base::error::{Error, Result};
@@ -62,7 +67,14 @@ pub fn open(files: Vec<PathBuf>) -> Result<()> {
         let window = Window::new(&creation.egui_ctx, WindowOptions { files, user_folder, output });
         Ok(Box::new(Native(window)) as Box<dyn eframe::App>)
     };
-    eframe::run_native("Agogic", options, Box::new(create)).map_err(|error| no_window(&error.to_string()))
+    eframe::run_native("Agogic", options, Box::new(create))
+        .map_err(|error| no_window(without_place(&error.to_string())))
+}
+
+/// The toolkit's errors may name the line of its own source that they come from.
+fn without_place(error: &str) -> &str {
+    let after_place = error.rsplit_once(".rs:").and_then(|(_, rest)| rest.split_once(": "));
+    after_place.map_or(error, |(_, words)| words)
 }
 
 /// The window as eframe wants it.
@@ -94,4 +106,15 @@ fn no_window(cause: &str) -> Error {
         cause,
         "run `agogic align AUDIO SCORE` to align without a window, or `agogic --help`",
     )
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn an_error_of_the_toolkit_does_not_name_its_source() {
+        let error =
+            "winit EventLoopError: os error at /x/y/src/linux/mod.rs:788: Failed to open connection to X server";
+        assert_eq!(super::without_place(error), "Failed to open connection to X server");
+        assert_eq!(super::without_place("no OpenGL: too old"), "no OpenGL: too old");
+    }
 }

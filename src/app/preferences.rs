@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::document::source::Sources;
 use super::folder;
+use super::folders::Folders;
 use super::playback::OutputDevice;
 use super::ui::panes::{PaneKind, default_layout, is_complete};
 use crate::base::atomic_file::write_bytes_atomically;
@@ -98,10 +99,15 @@ pub struct Preferences {
     pub output_device: Option<OutputDevice>,
     /// The SoundFont that the score is played with; none is the built-in piano.
     pub soundfont: Option<PathBuf>,
+    /// Where dialogs start, by what they are for.
+    pub folders: Folders,
     /// Size of the window.
     pub window_size: Option<[f32; 2]>,
     /// The panes.
     pub layout: Tree<PaneKind>,
+    /// Whether the welcome was shown. Who has preferences of an earlier version is no newcomer.
+    #[serde(default = "known")]
+    pub welcomed: bool,
 }
 
 impl Default for Preferences {
@@ -122,17 +128,26 @@ impl Default for Preferences {
             computing: DeviceChoice::Auto,
             output_device: None,
             soundfont: None,
+            folders: Folders::default(),
             window_size: None,
             layout: default_layout(),
+            welcomed: false,
         }
     }
+}
+
+fn known() -> bool {
+    true
 }
 
 impl Preferences {
     /// Reads them from a folder; what is missing or damaged is as on the first start.
     pub fn read(folder: &Path) -> Self {
-        let text = std::fs::read_to_string(folder.join(FILE)).unwrap_or_default();
-        let mut read: Self = serde_json::from_str(&text).unwrap_or_default();
+        let text = std::fs::read_to_string(folder.join(FILE));
+        let mut read: Self = match text.as_deref() {
+            Ok(text) => serde_json::from_str(text).unwrap_or_else(|_| Self { welcomed: true, ..Self::default() }),
+            Err(_) => Self::default(),
+        };
         // A layout of an older version: its panes come back with the missing one.
         if !is_complete(&read.layout) {
             read.layout = default_layout();
@@ -143,6 +158,7 @@ impl Preferences {
         if !(LEAST_DIFFERENCE..=1.0).contains(&read.least_difference) {
             read.least_difference = LEAST_DIFFERENCE;
         }
+        read.folders.look();
         read
     }
 

@@ -10,6 +10,7 @@ use super::document::recovery::Leftover;
 use super::document::relink::Reopened;
 use super::document::source::{Order, Sources, file_name};
 use super::document::view_model::{Piece, Reference, Solution};
+use super::folders::Purpose;
 use super::pane_scale::PaneScale;
 use super::picture::PictureOptions;
 use super::playback::{Mix, OutputDevice};
@@ -18,6 +19,7 @@ use super::staff_look::StaffLook;
 use super::system_dialog::Question;
 use super::time_view::TimeView;
 use super::tuning::{Plan, Tuning};
+use super::welcome::Welcome;
 use crate::align::settings::Settings;
 use crate::base::error::Error;
 use crate::devices::DeviceInfo;
@@ -306,6 +308,8 @@ pub struct AppState {
     pub notices: Vec<Notice>,
     /// The dialog that is open.
     pub dialog: Option<Dialog>,
+    /// The welcome of the first start, while it is shown.
+    pub welcome: Option<Welcome>,
     /// The dialog whose paths are being opened: it comes back if they cannot be.
     pub tried: Option<Dialog>,
     /// The file that the user has agreed to replace, in the system's dialog.
@@ -342,6 +346,7 @@ impl AppState {
             staff: StaffLook::default(),
             notices: Vec::new(),
             dialog: None,
+            welcome: None,
             tried: None,
             may_replace: None,
             asked: None,
@@ -421,24 +426,41 @@ impl AppState {
         self.notices.retain(|notice| notice.severity != Severity::Error && notice.taken.is_none());
     }
 
-    /// The name proposed for a new file of the piece.
-    pub fn proposed_name(&self, extension: &str) -> PathBuf {
+    /// The file proposed for something new of the piece: in the folder last used for that, else beside the recording.
+    pub fn proposed_name(&self, purpose: Purpose, extension: &str) -> PathBuf {
         let recording = self.piece().and_then(|piece| piece.sources.recording.path()).map(Path::to_owned);
-        recording.unwrap_or_else(|| std::env::home_dir().unwrap_or_default().join("demo")).with_extension(extension)
+        let beside = recording.unwrap_or_else(|| std::env::home_dir().unwrap_or_default().join("demo"));
+        let folder = self.preferences.folders.last(purpose);
+        let name = beside.file_name().unwrap_or_default();
+        folder.map_or_else(|| beside.clone(), |folder| folder.join(name)).with_extension(extension)
     }
 
     /// The file proposed to export to: one that no other format proposes, and that is none of the piece's own.
     pub fn proposed_export(&self, format: Format) -> PathBuf {
-        let proposed = self.proposed_name(&format.ending());
+        let proposed = self.proposed_name(Purpose::Exports, &format.ending());
         let sources = self.piece().map(|piece| &piece.sources);
         let own = |sources: &Sources| {
             let files = [Some(&sources.recording), Some(&sources.score), sources.reference.as_ref()];
             files.into_iter().flatten().any(|source| source.path() == Some(&proposed))
         };
-        if sources.is_some_and(own) { self.proposed_name(&format!("aligned.{}", format.ending())) } else { proposed }
+        if !sources.is_some_and(own) {
+            return proposed;
+        }
+        self.proposed_name(Purpose::Exports, &format!("aligned.{}", format.ending()))
     }
 
-    /// The folder that dialogs start in: that of the session, or else of the recording.
+    /// The folders that a dialog may start in, the best first: where files of its purpose were last, that of the piece.
+    pub fn start_folders(&self, question: &Question) -> Vec<PathBuf> {
+        let last = self.preferences.folders.last(Purpose::of(question)).map(Path::to_owned);
+        last.into_iter().chain(self.folder()).collect()
+    }
+
+    /// The folder of the recording.
+    pub fn recording_folder(&self) -> Option<&Path> {
+        self.piece().and_then(|piece| piece.sources.recording.path()).and_then(Path::parent)
+    }
+
+    /// The folder of the session, or else of the recording.
     pub fn folder(&self) -> Option<PathBuf> {
         let session = self.document.as_ref().and_then(|document| document.session_path.as_deref());
         let file = session.or_else(|| self.piece().and_then(|piece| piece.sources.recording.path()))?;
@@ -449,7 +471,7 @@ impl AppState {
     /// Where the session is saved, or could be.
     pub fn proposed_session(&self) -> PathBuf {
         let saved = self.document.as_ref().and_then(|document| document.session_path.clone());
-        saved.unwrap_or_else(|| self.proposed_name("agogic"))
+        saved.unwrap_or_else(|| self.proposed_name(Purpose::Sessions, "agogic"))
     }
 
     /// The title of the window.

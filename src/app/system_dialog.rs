@@ -55,19 +55,24 @@ impl fmt::Debug for Ask {
     }
 }
 
-/// The folder and the name that a dialog starts with; `folder` is that of the piece.
-fn start_of(question: &Question, folder: Option<&Path>) -> (Option<PathBuf>, Option<String>) {
-    let folder = folder.map(Path::to_owned);
+/// The folder and the name that a dialog starts with: where the question says, or the first of `folders`, if it is there.
+fn start_of(
+    question: &Question,
+    folders: Vec<PathBuf>,
+    is_there: impl Fn(&Path) -> bool,
+) -> (Option<PathBuf>, Option<String>) {
+    let mut folders = folders.into_iter().filter(|folder| is_there(folder));
     let (Question::SaveSession(path) | Question::Export(path) | Question::Picture(path)) = question else {
-        return (folder, None);
+        return (folders.next(), None);
     };
     let typed = path.parent().filter(|typed| !typed.as_os_str().is_empty()).map(Path::to_owned);
-    (typed.or(folder), path.file_name().map(|name| name.to_string_lossy().into_owned()))
+    let typed = typed.filter(|typed| is_there(typed));
+    (typed.or_else(|| folders.next()), path.file_name().map(|name| name.to_string_lossy().into_owned()))
 }
 
-/// Opens a dialog in `folder`, or where the question says. To be called on the window's thread.
-pub fn ask(question: Question, folder: Option<&Path>) -> Ask {
-    let (folder, name) = start_of(&question, folder);
+/// Opens a dialog where the question says, or in the first of `folders` that is there. To be called on the window's thread.
+pub fn ask(question: Question, folders: Vec<PathBuf>) -> Ask {
+    let (folder, name) = start_of(&question, folders, Path::is_dir);
     let mut dialog = rfd::AsyncFileDialog::new();
     if let Some(folder) = folder {
         dialog = dialog.set_directory(folder);
@@ -179,12 +184,15 @@ mod tests {
     }
 
     #[test]
-    fn dialogs_start_in_the_folder_of_the_piece_or_where_the_path_says() {
-        let piece = Some(Path::new("/pieces"));
-        assert_eq!(start_of(&Question::OpenFiles, piece), (Some(PathBuf::from("/pieces")), None));
+    fn dialogs_start_where_the_path_says_or_in_the_first_folder_that_is_there() {
+        let folders = || vec![PathBuf::from("/gone"), PathBuf::from("/pieces")];
+        let start = |question: Question| start_of(&question, folders(), |folder| !folder.starts_with("/gone"));
+        assert_eq!(start(Question::OpenFiles), (Some(PathBuf::from("/pieces")), None));
         let typed = Question::Export(PathBuf::from("/elsewhere/take.csv"));
-        assert_eq!(start_of(&typed, piece), (Some(PathBuf::from("/elsewhere")), Some("take.csv".to_owned())));
-        let bare = Question::SaveSession(PathBuf::from("take.agogic"));
-        assert_eq!(start_of(&bare, piece), (Some(PathBuf::from("/pieces")), Some("take.agogic".to_owned())));
+        assert_eq!(start(typed), (Some(PathBuf::from("/elsewhere")), Some("take.csv".to_owned())));
+        for path in ["take.agogic", "/gone/take.agogic"] {
+            let bare = Question::SaveSession(PathBuf::from(path));
+            assert_eq!(start(bare), (Some(PathBuf::from("/pieces")), Some("take.agogic".to_owned())));
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::document::session::Fingerprint;
+use super::document::fingerprint::Fingerprint;
 use crate::align::settings::{FeatureKind, SHIPPED_EAR, Settings};
 use crate::base::atomic_file::write_bytes_atomically;
 use crate::learning::{EpochRecord, PieceFiles, PieceScores, TrainEvent, TrainParams, TrainingMethod};

@@ -1,6 +1,6 @@
 //! The window itself: polls, paints, applies. It knows nothing of the system it runs on, so that tests can drive it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -8,21 +8,25 @@ use eframe::egui::{self, Ui};
 
 use super::SMALLEST_SIZE;
 use super::command::Command;
+use super::document::recovery;
 use super::document::source::Order;
-use super::document::{Document, recovery};
 use super::picture::{self, Drawing, PictureOptions};
 use super::placement;
 use super::playback::{Output, Player};
 use super::preferences::{Preferences, ThemeChoice};
-use super::state::{AppState, Severity, TOLD_FOR};
+use super::state::{AppState, Notice, Severity, TOLD_FOR};
 use super::tuning::Tuning;
 use super::ui::theme;
 use super::ui::{focus, keys, panels, shell};
 use super::update::{self, Services};
+use super::welcome::Welcome;
 use super::work::worker::Worker;
 
 /// How long after a change it is made safe from a crash.
 const AUTOSAVE_AFTER: Duration = Duration::from_secs(2);
+
+/// How long after a failure that is tried again.
+const AUTOSAVE_AGAIN_AFTER: Duration = Duration::from_secs(10);
 
 /// What a window is made with.
 pub struct WindowOptions {
@@ -54,6 +58,15 @@ impl Window {
         let mut state = AppState::new(preferences);
         let found = options.user_folder.as_deref().map(recovery::take_slot).unwrap_or_default();
         state.left_behind = found.left_behind;
+        if let (Some(folder), None) = (&options.user_folder, &found.slot) {
+            let folder = folder.display();
+            state.tell(Notice::warning(format!(
+                "A crash would lose changes that are not saved: nothing can be kept in {folder}. Set AGOGIC_HOME to a folder that can be written to."
+            )));
+        }
+        if let Some(folder) = options.user_folder.as_deref().filter(|_| options.files.is_empty()) {
+            welcome_newcomer(&mut state, folder);
+        }
         let wake = ctx.clone();
         let mut player = Player::new(options.output);
         player.choose(state.preferences.output_device.clone());
@@ -144,6 +157,7 @@ impl Window {
         let dropped: Vec<PathBuf> =
             ctx.input(|input| input.raw.dropped_files.iter().map(|file| file.path().to_owned()).collect());
         if !dropped.is_empty() {
+            self.apply(Command::Welcome(None));
             self.apply(Command::Open(dropped));
         }
         if ctx.input(|input| input.viewport().close_requested()) && !self.state.quit && self.state.is_changed() {
@@ -159,12 +173,14 @@ impl Window {
 
     /// Makes changes safe a little after they were made. While there are none, nothing is painted for it.
     fn autosave_soon(&mut self, ctx: &egui::Context) {
-        if self.services.recovery.is_none() || self.state.document.as_ref().is_none_or(Document::is_safe) {
+        let at_risk = self.state.document.as_ref().filter(|document| !document.is_safe());
+        let Some(document) = at_risk.filter(|_| self.services.recovery.is_some()) else {
             self.unsafe_since = None;
             return;
-        }
+        };
+        let wait = if document.autosave_failed { AUTOSAVE_AGAIN_AFTER } else { AUTOSAVE_AFTER };
         let since = *self.unsafe_since.get_or_insert_with(Instant::now);
-        let left = AUTOSAVE_AFTER.saturating_sub(since.elapsed());
+        let left = wait.saturating_sub(since.elapsed());
         if left.is_zero() {
             self.unsafe_since = None;
             update::autosave(&self.state, &mut self.services);
@@ -229,7 +245,19 @@ impl Window {
         let ctx = ui.ctx().clone();
         panels::notices_ui(&ctx, &self.state, commands);
         panels::dialogs_ui(&ctx, &self.state, commands);
-        panels::drop_hint_ui(&ctx);
+        panels::welcome_ui(&ctx, &self.state, commands);
+        panels::drop_hint_ui(&ctx, &self.state);
         focus::focus_ui(&ctx);
     }
+}
+
+/// Shows the welcome once in the life of a user's folder. That it was is written at once, so that it stays so whatever happens to
+/// the program; where nothing can be written it comes back, which is no harm. Lost work to be offered comes first.
+fn welcome_newcomer(state: &mut AppState, folder: &Path) {
+    if state.preferences.welcomed || !state.left_behind.is_empty() {
+        return;
+    }
+    state.preferences.welcomed = true;
+    state.preferences.write(folder);
+    state.welcome = Some(Welcome::Greeting);
 }

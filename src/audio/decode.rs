@@ -89,7 +89,7 @@ pub fn clip_of_samples(
     const BLOCK: usize = 1 << 18;
     let path = Path::new(name);
     sink::check_rate(path, sample_rate)?;
-    let mut mono = MonoSink::new(path, Trim::default());
+    let mut mono = MonoSink::new(path, None, Trim::default());
     for block in samples.chunks((BLOCK * channels).max(1)) {
         ctx.check()?;
         mono.push_interleaved(block, channels, sample_rate)?;

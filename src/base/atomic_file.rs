@@ -112,7 +112,7 @@ fn target(path: &Path) -> Result<Option<Target>> {
             return Err(failed(io::ErrorKind::PermissionDenied.into()));
         }
     }
-    let place = resolve(path).map_err(|source| failed(explained(source)))?;
+    let place = resolve(path).map_err(|source| failed(explained_link(path, source)))?;
     Ok(Some(Target { place, existing }))
 }
 
@@ -122,6 +122,16 @@ fn explained(source: io::Error) -> io::Error {
         io::ErrorKind::NotFound => io::Error::new(source.kind(), "the folder does not exist"),
         io::ErrorKind::NotADirectory => io::Error::new(source.kind(), "what should be its folder is a file"),
         _ => source,
+    }
+}
+
+/// Of a link it is the folder at its other end that is missing.
+fn explained_link(path: &Path, source: io::Error) -> io::Error {
+    match (source.kind(), std::fs::read_link(path)) {
+        (io::ErrorKind::NotFound, Ok(to)) => {
+            io::Error::new(source.kind(), format!("it is a link to {}, whose folder does not exist", to.display()))
+        }
+        _ => explained(source),
     }
 }
 
@@ -309,6 +319,23 @@ mod tests {
             write_bytes_atomically(&link, b"new").unwrap();
             assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
             assert_eq!(std::fs::read(&path).unwrap(), b"new");
+            let (far, nowhere) = (folder.path().join("far"), folder.path().join("nowhere"));
+            std::fs::create_dir(folder.path().join("shelf")).unwrap();
+            symlink("shelf/out", &far).unwrap();
+            write_bytes_atomically(&far, b"new").unwrap();
+            assert!(std::fs::symlink_metadata(&far).unwrap().is_symlink());
+            assert_eq!(
+                names_in(&folder.path().join("shelf")),
+                ["out"],
+                "it is made in the folder of the target, with nothing left"
+            );
+            symlink("no such folder/out", &nowhere).unwrap();
+            for message in
+                [check_writable(&nowhere), write_bytes_atomically(&nowhere, b"new")].map(|r| r.unwrap_err().to_string())
+            {
+                assert!(message.contains("link to no such folder/out, whose folder does not exist"), "{message}");
+            }
+            assert!(std::fs::symlink_metadata(&nowhere).unwrap().is_symlink(), "a link that leads nowhere stays one");
             symlink("circle", &circle).unwrap();
             let message = check_writable(&circle).unwrap_err().to_string();
             assert!(message.contains("circle"), "{message}");

@@ -10,7 +10,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[non_exhaustive]
 pub enum Error {
     /// The operating system refused to read or write.
-    #[error("cannot {action} {}: {}", line(path.display()), line(source))]
+    #[error("cannot {action} {}: {}", line(path.display()), words(source))]
     Io {
         /// The file or folder.
         path: PathBuf,
@@ -20,7 +20,7 @@ pub enum Error {
         source: std::io::Error,
     },
     /// The file is damaged, or not what its name says.
-    #[error("{}: {}; {remedy}", line(path.display()), line(cause))]
+    #[error("{}: {}; {remedy}", line(path.display()), words(cause))]
     Malformed {
         /// The file.
         path: PathBuf,
@@ -30,7 +30,7 @@ pub enum Error {
         remedy: String,
     },
     /// The file is sound but uses something that is not supported.
-    #[error("{}: {} is not supported; {remedy}", line(path.display()), line(cause))]
+    #[error("{}: {} is not supported; {remedy}", line(path.display()), words(cause))]
     Unsupported {
         /// The file.
         path: PathBuf,
@@ -40,7 +40,7 @@ pub enum Error {
         remedy: String,
     },
     /// The file or request is larger than the program accepts.
-    #[error("{}: {}; {remedy}", line(path.display()), line(cause))]
+    #[error("{}: {}; {remedy}", line(path.display()), words(cause))]
     Limit {
         /// The file.
         path: PathBuf,
@@ -50,7 +50,7 @@ pub enum Error {
         remedy: String,
     },
     /// The content cannot be aligned: silence, no notes and the like.
-    #[error("{}: {}; {remedy}", line(subject), line(cause))]
+    #[error("{}: {}; {remedy}", line(subject), words(cause))]
     Unsuitable {
         /// The file or signal.
         subject: String,
@@ -60,7 +60,7 @@ pub enum Error {
         remedy: String,
     },
     /// A parameter lies outside its legal range.
-    #[error("{name} is {}, but must be {allowed}", line(value))]
+    #[error("{name} is {}, but must be {allowed}", words(value))]
     Invalid {
         /// The parameter as the user knows it.
         name: String,
@@ -80,7 +80,7 @@ pub enum Error {
         chosen: String,
     },
     /// The constraints of an alignment problem contradict each other.
-    #[error("no alignment satisfies the constraints: {}", line(reason))]
+    #[error("no alignment satisfies the constraints: {}", words(reason))]
     Infeasible {
         /// Which anchors or bounds conflict.
         reason: String,
@@ -93,11 +93,21 @@ pub enum Error {
 /// What files and users say, fit for one line of a terminal: names and contents may hold control characters.
 fn line(said: impl std::fmt::Display) -> String {
     let plain = |char: char| match char {
-        '\n' | '\r' | '\t' => ' ',
+        '\n' | '\r' | '\t' | '\u{2028}' | '\u{2029}' => ' ',
         other if other.is_control() => char::REPLACEMENT_CHARACTER,
         other => other,
     };
     said.to_string().chars().map(plain).collect()
+}
+
+/// The same of what a file holds, which may be a megabyte in a single word: no more than a sentence of it is repeated.
+fn words(said: impl std::fmt::Display) -> String {
+    const MOST: usize = 400;
+    let said = line(said);
+    match said.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{} …", &said[..end]),
+        None => said,
+    }
 }
 
 impl Error {
@@ -149,5 +159,12 @@ mod tests {
             Error::invalid("--band", "1\u{0}", "a number").to_string(),
             "--band is 1\u{fffd}, but must be a number"
         );
+    }
+
+    #[test]
+    fn no_message_repeats_more_than_a_sentence_of_a_file() {
+        let error = Error::malformed("a.csv", format!("the format is \"{}\"", "é".repeat(1 << 20)), "mend it");
+        assert!(error.to_string().chars().count() < 450);
+        assert!(error.to_string().ends_with("é …; mend it"));
     }
 }

@@ -11,6 +11,12 @@ const REMEDY: &str = "give one line per pair: audio,score or audio,score,truth, 
 /// About two million lines. Every worker of a batch reads the whole list.
 const MOST_BYTES: u64 = 256 << 20;
 
+/// A row takes half a kilobyte of memory, so that many must be as long as names of files are.
+const MANY_ROWS: u64 = 200_000;
+const LEAST_BYTES_A_ROW: u64 = 20;
+/// No line is longer.
+const LONGEST_LINE: u64 = 1 << 20;
+
 /// One line of a manifest. Paths are relative to the folder of the manifest, or absolute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ManifestRow {
@@ -79,7 +85,7 @@ fn parse(
         .trim(csv::Trim::All)
         // A return before it is trimmed; taken for part of the end, it would put lines out of count.
         .terminator(csv::Terminator::Any(b'\n'))
-        .from_reader(text);
+        .from_reader(ShortLines { text, length: 0 });
     let is_blank = |record: &csv::StringRecord| record.iter().all(str::is_empty);
     let records = reader.records().filter(|record| !record.as_ref().is_ok_and(is_blank));
     let mut records = records.map(|record| record.map_err(|error| error.to_string())).peekable();
@@ -94,14 +100,17 @@ fn parse(
     };
     let named = |names: &[&str]| find(names).filter(|_| has_header);
     let (transcription, id) = (named(&["transcription"]), named(&["id", "name"]));
-    let mut is_empty = true;
+    let mut count = 0;
     for record in records.skip(usize::from(has_header)) {
         let record = record?;
         let field = |column: usize| record.get(column).filter(|text| !text.is_empty());
         let line = record.position().map_or(0, csv::Position::line);
         let written_audio = field(audio).ok_or(format!("line {line} names no audio file"))?;
         let written_score = field(score).ok_or(format!("line {line} names no score"))?;
-        is_empty = false;
+        count += 1;
+        if count > MANY_ROWS && record.position().is_some_and(|at| at.byte() < count * LEAST_BYTES_A_ROW) {
+            return Err(format!("its {count} rows and more are too short to be names of files"));
+        }
         take(ManifestRow {
             id: id.and_then(field).map(str::to_owned),
             written_audio: written_audio.to_owned(),
@@ -113,15 +122,35 @@ fn parse(
             line,
         });
     }
-    if is_empty {
+    if count == 0 {
         return Err("the manifest lists no pair".to_owned());
     }
     Ok(has_header && truth.is_some())
 }
 
+/// Refuses a line that is no row of a list: each of its fields takes memory.
+struct ShortLines<T> {
+    text: T,
+    length: u64,
+}
+
+impl<T: Read> Read for ShortLines<T> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.text.read(buffer)?;
+        let (last, before) = match buffer[..read].iter().rposition(|&byte| byte == b'\n') {
+            Some(end) => (read - end - 1, 0),
+            None => (read, self.length),
+        };
+        self.length = before + last as u64;
+        if self.length > LONGEST_LINE {
+            return Err(std::io::Error::other("a line of more than a megabyte"));
+        }
+        Ok(read)
+    }
+}
+
 /// What separates the columns, by the first line that is no comment: no path has a tab in it, but some have commas.
 fn delimiter_of(text: &mut (impl BufRead + Seek)) -> std::result::Result<u8, String> {
-    const LONGEST_LINE: u64 = 1 << 20;
     let mut line = Vec::new();
     loop {
         line.clear();

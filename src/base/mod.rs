@@ -15,3 +15,4 @@ pub(crate) mod random;
 pub(crate) mod simd;
 mod stream_file;
 pub mod time;
+pub(crate) mod whole_file;

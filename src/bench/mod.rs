@@ -9,7 +9,7 @@ mod kernels;
 mod long;
 mod measure;
 mod piece;
-mod problems;
+pub(crate) mod problems;
 
 use serde::Serialize;
 

@@ -14,9 +14,11 @@ use super::measure::{Contestant, take_turns};
 use super::on_one_thread;
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
+use crate::base::whole_file::read_whole;
 use crate::warping::gdtw::{Problem, SolveOptions, Workspace, solve};
 
 const TABLE: &str = "problems.csv";
+const MOST_TABLE_BYTES: u64 = 16 << 20;
 const REMEDY: &str = "give a folder with problems.csv (kind,n,dim,lambda) beside <kind>_<n>_x.f32 and <kind>_<n>_y.f32";
 /// Larger problems are no kernels any more.
 const MOST_FRAMES: usize = 16_384;
@@ -48,7 +50,7 @@ pub struct ProblemResult {
 }
 
 #[derive(Debug, Deserialize)]
-struct Row {
+pub(crate) struct Row {
     kind: String,
     n: usize,
     dim: usize,
@@ -103,8 +105,8 @@ fn run_problem(ctx: &JobContext, row: &Row, x: &OwnedSignal, y: &OwnedSignal) ->
     })
 }
 
-fn read_table(path: &Path) -> Result<Vec<Row>> {
-    let text = std::fs::read(path).map_err(|source| Error::io("read", path, source))?;
+pub(crate) fn read_table(path: &Path) -> Result<Vec<Row>> {
+    let text = read_whole(path, MOST_TABLE_BYTES, REMEDY)?;
     let mut rows: Vec<Row> = Vec::new();
     for (index, row) in
         csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_slice()).deserialize().enumerate()

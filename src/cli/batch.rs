@@ -3,17 +3,17 @@
 mod attempt;
 mod files;
 mod key;
-mod manifest;
+pub(crate) mod manifest;
 #[cfg(feature = "parquet")]
 mod note_columns;
 #[cfg(feature = "parquet")]
 mod piece_columns;
 mod pool;
 mod progress_file;
-mod record;
+pub(crate) mod record;
 mod report;
 mod shard;
-pub(super) mod summary;
+pub(crate) mod summary;
 #[cfg(feature = "parquet")]
 mod tables;
 

@@ -7,8 +7,13 @@ use serde::Deserialize;
 use crate::align::result::{FileId, ModelId, Provenance};
 use crate::align::settings::{Method, OnsetMethod, Settings};
 use crate::base::error::{Error, Result};
+use crate::base::whole_file::read_whole;
 use crate::devices::DeviceChoice;
 use crate::networks::open_card;
+
+/// An hour of dense music takes about 10 MB, and a session may keep several alignments.
+const MOST_BYTES: u64 = 1 << 30;
+const REMEDY: &str = "give a result that was written as JSON, or a session";
 
 /// What results and sessions have in common.
 #[derive(Deserialize)]
@@ -26,10 +31,10 @@ struct MadeAlignment {
 
 impl Made {
     fn read(path: &Path) -> Result<Self> {
-        let bytes = std::fs::read(path).map_err(|source| Error::io("read", path, source))?;
+        let bytes = read_whole(path, MOST_BYTES, REMEDY)?;
         serde_json::from_slice(&bytes).map_err(|error| {
             let cause = format!("it holds no settings: {error}");
-            Error::malformed(path, cause, "give a result that was written as JSON, or a session")
+            Error::malformed(path, cause, REMEDY)
         })
     }
 
@@ -39,7 +44,7 @@ impl Made {
 }
 
 /// Reads the settings and makes sure that the models they name are still the same.
-pub(super) fn read_settings(path: &Path) -> Result<Settings> {
+pub(crate) fn read_settings(path: &Path) -> Result<Settings> {
     let made = Made::read(path)?;
     made.settings.validate()?;
     if let Some(provenance) = made.provenance() {
@@ -59,7 +64,7 @@ pub(super) fn device_like(path: Option<&Path>, choice: DeviceChoice) -> Result<D
 /// A transcription that was changed would make another result.
 fn check_transcription(path: &Path, settings: &Settings, made_with: &Provenance) -> Result<()> {
     let Method::Onsets(OnsetMethod { transcription: Some(file), .. }) = &settings.method else { return Ok(()) };
-    let bytes = std::fs::read(file).map_err(|source| Error::io("read", file, source))?;
+    let bytes = read_whole(file, MOST_BYTES, "check that this is the transcription")?;
     if made_with.transcription.as_ref().is_none_or(|then| then.sha256 == FileId::of(file, &bytes).sha256) {
         return Ok(());
     }

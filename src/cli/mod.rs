@@ -2,7 +2,7 @@
 
 mod align;
 mod args;
-mod batch;
+pub(crate) mod batch;
 mod bench;
 mod demo;
 mod devices;
@@ -10,7 +10,7 @@ mod evaluate;
 mod experiment;
 mod features;
 mod fine_tune;
-mod like;
+pub(crate) mod like;
 mod make_data;
 mod model;
 mod outputs;

@@ -89,9 +89,11 @@ impl BeatClock {
     /// The clock of a score.
     pub fn of_score(score: &Score) -> Self {
         let changes = score.tempo.changes().map(|change| score.tempo.tick_to_seconds(change.tick as f64));
-        let seconds = score.change_points_s().into_iter().chain(changes.filter(|&s| s > score.first_onset_s()));
-        let seconds = seconds.chain([score.end_s() + 1.0]);
-        let pairs: Vec<_> = seconds.map(|s| (score.tempo.seconds_to_beat(s), s)).collect();
+        // Tempi after the last note may stand at any distance and be of any speed.
+        let (first, end) = (score.first_onset_s(), score.end_s() + 1.0);
+        let seconds = score.change_points_s().into_iter().chain(changes.filter(|&s| s > first && s < end));
+        let seconds = seconds.chain([end]);
+        let pairs: Vec<_> = seconds.map(|s| (score.tempo.seconds_to_beat(s).min(LONGEST_S), s)).collect();
         let beats = TimeMap::from_pairs(pairs).expect("the first onset and a second after the end are two moments");
         Self { beats }
     }
@@ -115,6 +117,22 @@ impl BeatClock {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tempi_after_the_last_note_do_not_reach_a_clock() {
+        let events: &[&[u8]] = &[
+            b"\0\x90\x3c\x50\x83\x60\x80\x3c\0\0\x90\x3e\x50\x83\x60\x80\x3e\0",
+            b"\0\xff\x51\x03\0\0\x01",
+            b"\xff\xff\xff\x7f\xff\x51\x03\xff\xff\xff",
+            b"\xff\xff\xff\x7f\xff\x51\x03\0\0\x01",
+            b"\0\xff\x2f\0",
+        ];
+        let track = events.concat();
+        let length = u32::try_from(track.len()).unwrap().to_be_bytes();
+        let midi = [b"MThd\0\0\0\x06\0\0\0\x01\x01\xe0MTrk".as_slice(), &length, &track].concat();
+        let clock = BeatClock::of_score(&Score::from_bytes(std::path::Path::new("x.mid"), &midi).unwrap());
+        assert_eq!((clock.first_beat(), clock.seconds(1.0)), (0.0, 0.5));
+    }
 
     #[test]
     fn of_equal_score_times_the_earliest_performance_time_is_kept_as_in_the_scorer() {

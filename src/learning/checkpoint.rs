@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use crate::base::atomic_file::write_bytes_atomically;
 use crate::base::error::{Error, Result};
 
-const MAGIC: &[u8; 8] = b"AGOTRN03";
+pub(crate) const MAGIC: &[u8; 8] = b"AGOTRN03";
 /// Arrays of one length in a checkpoint.
 const ARRAYS: usize = 5;
 const REMEDY: &str = "delete it to start again";
@@ -29,7 +29,7 @@ pub struct EpochRecord {
 
 /// Where a training stands.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Checkpoint {
+pub(crate) struct Checkpoint {
     /// Steps done in the epoch that is under way, which is the one after those in `history`.
     pub step: u64,
     /// Sum of the losses of these steps.
@@ -47,7 +47,7 @@ pub(super) struct Checkpoint {
 }
 
 /// Which training a checkpoint belongs to: a hash of its settings, its data and where it started.
-pub(super) type Identity = [u8; 32];
+pub(crate) type Identity = [u8; 32];
 
 impl Checkpoint {
     /// Replaces the checkpoint at `path`, whole or not at all.

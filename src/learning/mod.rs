@@ -1,7 +1,7 @@
 //! Training: from labelled pieces to the networks that [`networks`](crate::networks) runs.
 
 mod augmentation;
-mod checkpoint;
+pub(crate) mod checkpoint;
 mod control;
 mod data;
 mod ear;

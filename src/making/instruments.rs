@@ -11,7 +11,7 @@ use crate::score::SoundFont;
 
 /// Instruments that can stand in for one another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Family {
+pub(crate) enum Family {
     Piano,
     Harpsichord,
     Organ,
@@ -40,7 +40,7 @@ impl Family {
 
 /// Where an instrument's sounds come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Sound {
+pub(crate) enum Sound {
     /// A program of a SoundFont, by its place in [`Orchestra::fonts`].
     Font { font: usize, program: u8 },
     /// Recorded notes, by the place of the instrument in the library.
@@ -51,7 +51,7 @@ pub(super) enum Sound {
 
 /// Something to play on.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Instrument {
+pub(crate) struct Instrument {
     pub name: String,
     /// Who provides its sounds.
     pub source: String,

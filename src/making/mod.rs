@@ -20,7 +20,7 @@ mod random_piano;
 mod render;
 mod resonance;
 mod room;
-mod sampler;
+pub(crate) mod sampler;
 mod soundboard;
 mod spectrum;
 mod studies;

@@ -10,6 +10,7 @@ use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
 use crate::base::random::Random;
 use crate::base::time::ANALYSIS_RATE;
+use crate::base::whole_file::read_whole;
 
 const RATE: f64 = ANALYSIS_RATE as f64;
 /// Silence that is put before a recording: many are cut at the attack, and interpolation looks back.
@@ -29,6 +30,7 @@ const LONGEST_S: f64 = 9.0;
 const SHORT_S: f64 = 0.22;
 /// Recordings of notes that are held, and can be held longer than they were.
 const HELD: [&str; 2] = ["sustain", "muted"];
+const MOST_LIST_BYTES: u64 = 256 << 20;
 const REMEDY: &str = "give a folder whose samples.csv has the columns file, instrument, articulation, midi_pitch, dynamic and tuning_cents";
 
 /// One recorded note.
@@ -61,13 +63,13 @@ struct SampledInstrument {
 
 /// The recorded instruments of some folders. Files are decoded when they are first needed.
 #[derive(Debug, Default)]
-pub(super) struct SampleLibrary {
+pub(crate) struct SampleLibrary {
     instruments: Vec<SampledInstrument>,
 }
 
 /// How an instrument is played in one piece.
 #[derive(Debug, Clone)]
-pub(super) struct SampledManner {
+pub(crate) struct SampledManner {
     /// The recordings that all notes are played with, if the player has only one way.
     only: Option<String>,
     release_s: f64,
@@ -75,7 +77,7 @@ pub(super) struct SampledManner {
 
 /// What is to be played.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct SampledNote {
+pub(crate) struct SampledNote {
     pub pitch: u8,
     pub velocity: u8,
     pub onset_s: f64,
@@ -96,8 +98,8 @@ impl SampleLibrary {
         let folder_name = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy();
         let list = folder.join("samples.csv");
         let malformed = |cause: String| Error::malformed(&list, cause, REMEDY);
-        let text = std::fs::read_to_string(&list).map_err(|source| Error::io("read", &list, source))?;
-        let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
+        let text = read_whole(&list, MOST_LIST_BYTES, REMEDY)?;
+        let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_slice());
         let header = reader.headers().map_err(|e| malformed(e.to_string()))?.clone();
         let column = |name: &str| {
             let found = header.iter().position(|column| column == name);

@@ -24,9 +24,11 @@ pub use meter::{BarPosition, TimeSignature};
 pub use notation::{
     BarPass, Form, FormPass, FormSection, Manuscript, Source, SourceKind, WrittenPitch, WrittenScore, written,
 };
-#[cfg(feature = "gui")]
-pub(crate) use notation::{HEAD_BYTES, from_midi as written_from_midi, score_kind, spelled};
+#[cfg(any(feature = "gui", fuzzing))]
+pub(crate) use notation::{HEAD_BYTES, score_kind};
 pub(crate) use notation::{Played, Reading, play_out};
+#[cfg(feature = "gui")]
+pub(crate) use notation::{from_midi as written_from_midi, spelled};
 pub(crate) use note_player::{NoteOrder, NotePlayer};
 pub(crate) use reading::is_score;
 pub use soundfont::{SoundFont, system_soundfonts};

@@ -35,7 +35,12 @@ impl Score {
 impl WrittenScore {
     /// Reads a score as it is written: MusicXML, MEI, Humdrum **kern, or what MIDI tells of it.
     pub fn read(path: &Path) -> Result<WrittenScore> {
-        notation::read_written(path, &score_bytes(path)?)
+        Self::from_bytes(path, &score_bytes(path)?)
+    }
+
+    /// Reads a written score from memory; `name` stands in the error messages.
+    pub(crate) fn from_bytes(name: &Path, bytes: &[u8]) -> Result<WrittenScore> {
+        notation::read_written(name, bytes)
     }
 }
 

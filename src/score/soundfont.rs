@@ -54,6 +54,11 @@ impl SoundFont {
         Ok(Self { font, path: Some(path.to_owned()) })
     }
 
+    /// Reads an SF2 file that is in memory. `name` stands for it in messages.
+    pub(crate) fn from_bytes(name: &Path, bytes: &[u8]) -> Result<Self> {
+        Ok(Self { font: Arc::new(parse(name, &mut Cursor::new(bytes))?), path: Some(name.to_owned()) })
+    }
+
     /// The file if one is given, the built-in piano otherwise.
     pub fn load(path: Option<&Path>) -> Result<Self> {
         path.map_or_else(|| Ok(Self::builtin()), Self::read)

@@ -9,17 +9,22 @@ use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::column::writer::ColumnWriterImpl;
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
 use parquet::file::properties::WriterProperties;
-use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::reader::{ChunkReader, FileReader, Length, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type;
 
-use super::{Column, Kind, Schema};
+use super::{Column, Kind, Schema, pages};
 use crate::base::atomic_file::Sink;
+use crate::base::containment::contained;
 use crate::base::error::{Error, Result};
 
 /// Every value may be missing: at this level it is there.
 const PRESENT: i16 = 1;
+
+/// No row takes fewer bytes of a file, on average: columns that hold nothing would be as long as they claim to be.
+const SMALLEST_ROW: u64 = 8;
 
 /// Writes a table.
 pub struct TableWriter<'a> {
@@ -97,14 +102,18 @@ fn put<T: DataType>(
 pub struct TableReader {
     path: PathBuf,
     schema: Schema,
+    file: File,
     reader: SerializedFileReader<File>,
 }
 
 impl TableReader {
     /// Opens a table, which must have these columns.
     pub fn open(path: &Path, schema: Schema) -> Result<Self> {
-        let file = File::open(path).map_err(|source| Error::io("read", path, source))?;
-        let reader = SerializedFileReader::new(file).map_err(|error| failed("read", path, error))?;
+        let unreadable = |source| Error::io("read", path, source);
+        let file = File::open(path).map_err(unreadable)?;
+        let whole = file.try_clone().map_err(unreadable)?;
+        let reader = contained(|| SerializedFileReader::new(whole)).ok_or_else(|| damaged(path))?;
+        let reader = reader.map_err(|error| failed("read", path, error))?;
         let found = reader.metadata().file_metadata().schema_descr_ptr();
         let fits = found.num_columns() == schema.len()
             && schema
@@ -114,7 +123,7 @@ impl TableReader {
         if !fits {
             return Err(Error::malformed(path, "its columns are not those of a batch", "run the batch again"));
         }
-        Ok(Self { path: path.to_owned(), schema, reader })
+        Ok(Self { path: path.to_owned(), schema, file, reader })
     }
 
     /// How many row groups it has.
@@ -124,7 +133,24 @@ impl TableReader {
 
     /// The columns of a row group.
     pub fn read(&self, group: usize) -> Result<Vec<Column>> {
-        self.try_read(group).map_err(|error| failed("read", &self.path, error))
+        let columns =
+            contained(|| self.is_plausible(self.reader.metadata().row_group(group)).then(|| self.try_read(group)));
+        columns.flatten().ok_or_else(|| damaged(&self.path))?.map_err(|error| failed("read", &self.path, error))
+    }
+
+    /// Whether all that a row group claims fits into the file.
+    fn is_plausible(&self, group: &RowGroupMetaData) -> bool {
+        let end = self.file.len();
+        let of_column = |column: &ColumnChunkMetaData| {
+            // Panics at negative numbers, which is contained.
+            let (start, length) = column.byte_range();
+            let bytes = start.checked_add(length).filter(|&after| after <= end);
+            bytes
+                .and_then(|_| self.file.get_bytes(start, length as usize).ok())
+                .is_some_and(|chunk| pages::are_plausible(&chunk))
+        };
+        let rows = u64::try_from(group.num_rows()).unwrap_or(u64::MAX);
+        rows.saturating_mul(SMALLEST_ROW) <= end && group.columns().iter().all(of_column)
     }
 
     fn try_read(&self, group: usize) -> Result<Vec<Column>, ParquetError> {
@@ -157,6 +183,10 @@ fn get<T: DataType>(mut reader: ColumnReaderImpl<T>, rows: usize) -> Result<Vec<
     }
     let mut present = present.into_iter();
     Ok(levels.into_iter().map(|level| if level == PRESENT { present.next() } else { None }).collect())
+}
+
+fn damaged(path: &Path) -> Error {
+    Error::malformed(path, "it is damaged", "run the batch again")
 }
 
 fn failed(action: &'static str, path: &Path, error: ParquetError) -> Error {

@@ -1,6 +1,7 @@
 //! Tables of typed columns, and their Parquet files. Knows nothing of music.
 
 mod file;
+mod pages;
 
 use serde::{Deserialize, Serialize};
 

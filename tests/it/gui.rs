@@ -4,15 +4,18 @@ mod corrections;
 mod dialogs;
 mod differences;
 mod hearing;
+mod long_use;
 mod panels;
 mod panes;
 mod safety;
 mod sections;
 mod settings;
+mod shared_files;
 mod snapshots;
 mod soak;
 mod staff;
 mod takes;
+mod welcome;
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -20,7 +23,9 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use agogic::Format;
+use agogic::training::PieceFiles;
 use agogic::window::playback::{SimulatedClock, SimulatedOutput};
+use agogic::window::tuning::{self, LabelledPiece, Plan};
 use agogic::window::{AppState, Command, Dialog, Document, PaneKind, Severity, ThemeChoice, Window, WindowOptions};
 use agogic::{Anchor, FrameMethod, Method, Settings};
 use eframe::egui::accesskit::Role;
@@ -38,7 +43,18 @@ struct Bench {
 }
 
 impl Bench {
+    /// A window of somebody who has been welcomed.
     fn new(folder: &Path, files: Vec<PathBuf>) -> Self {
+        let preferences = folder.join("home/preferences.json");
+        if !preferences.exists() {
+            std::fs::create_dir_all(preferences.parent().unwrap()).unwrap();
+            std::fs::write(preferences, "{}").unwrap();
+        }
+        Self::first_start(folder, files)
+    }
+
+    /// A window as the folder has it: of a newcomer, if there is nothing.
+    fn first_start(folder: &Path, files: Vec<PathBuf>) -> Self {
         let window: SharedWindow = Rc::default();
         let clock = SimulatedClock::default();
         let options = WindowOptions {
@@ -121,6 +137,18 @@ fn demo_files(folder: &Path) -> [PathBuf; 3] {
         std::fs::write(&path, bytes).unwrap();
         path
     })
+}
+
+/// The demo to learn from, and once more, under another name, to judge by.
+fn learn_and_judge_the_demo(plan: &mut Plan, folder: &Path) {
+    let [audio, score, truth] = demo_files(folder);
+    let copy = folder.join("same truth.csv");
+    std::fs::copy(&truth, &copy).unwrap();
+    for (name, truth) in [("learned", truth), ("judged", copy)] {
+        let (name, audio, score) = (name.to_owned(), audio.clone(), score.clone());
+        plan.add(LabelledPiece::of_files(PieceFiles { name, audio, score, truth }));
+    }
+    plan.pieces[1].role = tuning::Role::Judge;
 }
 
 #[test]

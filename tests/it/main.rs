@@ -17,6 +17,7 @@ mod paths;
 mod pipeline;
 mod reference;
 mod robustness;
+mod seeds;
 mod support;
 mod takes;
 mod tidy;

@@ -1,5 +1,6 @@
 //! What is open: a piece, its alignment, and everything that is saved with them.
 
+pub mod fingerprint;
 pub mod history;
 pub mod kept;
 pub mod recovery;
@@ -11,6 +12,7 @@ pub mod view_model;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use self::fingerprint::Fingerprint;
 use self::history::{History, Snapshot};
 use self::kept::Kept;
 use self::recovery::Leftover;
@@ -35,6 +37,8 @@ pub struct Opening {
     pub accepted: Vec<(f64, f64)>,
     /// Where the session is saved.
     pub session_path: Option<PathBuf>,
+    /// What that file holds, as far as this window knows.
+    pub session_holds: Option<Fingerprint>,
     /// The file that it is recovered from, if a crash left it: it holds changes that are not saved.
     pub recovered_from: Option<PathBuf>,
 }
@@ -43,7 +47,15 @@ impl Opening {
     /// New files with the settings as they are; what was fixed belongs to the old files.
     pub fn plain(settings: &Settings) -> Self {
         let settings = settings.for_other_files();
-        Self { settings, view: None, kept: Vec::new(), accepted: Vec::new(), session_path: None, recovered_from: None }
+        Self {
+            settings,
+            view: None,
+            kept: Vec::new(),
+            accepted: Vec::new(),
+            session_path: None,
+            session_holds: None,
+            recovered_from: None,
+        }
     }
 }
 
@@ -102,6 +114,8 @@ pub struct Document {
     pub selected_note: Option<usize>,
     /// Where the session is saved.
     pub session_path: Option<PathBuf>,
+    /// What that file held when this window last read or wrote it: whatever else it holds came from elsewhere.
+    pub session_holds: Option<Fingerprint>,
     /// What it was recovered from, until it is safe elsewhere.
     pub recovered: Option<Leftover>,
     /// Counts changes worth saving.
@@ -112,13 +126,15 @@ pub struct Document {
     pub saved_revision: u64,
     /// The last change that is safe from a crash.
     pub autosaved_revision: u64,
+    /// Whether the last attempt to make changes safe from a crash failed.
+    pub autosave_failed: bool,
 }
 
 impl Document {
     /// A piece whose files were read. `before` is what was open: of another recording of the same score, the alignments that
     /// were kept can still be compared, beat by beat.
     pub fn new(piece: Arc<Piece>, reference: Option<Arc<Reference>>, opening: Opening, before: Option<Self>) -> Self {
-        let Opening { settings, view, mut kept, accepted, session_path, recovered_from } = opening;
+        let Opening { settings, view, mut kept, accepted, session_path, session_holds, recovered_from } = opening;
         let revision = u64::from(recovered_from.is_some());
         if kept.is_empty() {
             let same_score = before.filter(|before| before.piece.score.notes == piece.score.notes);
@@ -143,11 +159,13 @@ impl Document {
             selected: None,
             selected_note: None,
             session_path,
+            session_holds,
             recovered: None,
             revision,
             corrected_revision: revision,
             saved_revision: 0,
             autosaved_revision: 0,
+            autosave_failed: false,
             piece,
         }
     }
@@ -180,7 +198,8 @@ impl Document {
 
     /// What undo would bring back.
     pub fn snapshot(&self) -> Snapshot {
-        Snapshot { settings: self.settings.clone(), solution: self.solution.clone(), accepted: self.accepted.clone() }
+        let (settings, accepted) = (self.settings.clone(), self.accepted.clone());
+        Snapshot { settings, solution: self.solution.clone(), forgotten: false, accepted }
     }
 
     /// To be called before a change called `label`: it can be undone, and is worth saving.
@@ -289,7 +308,10 @@ impl Document {
         session.accepted.clone_from(&self.accepted);
         session.kept = self.kept.iter().map(kept).collect();
         session.alignment = self.solution.as_ref().map(|solution| solution.alignment.clone());
+        session.recording.fingerprint = self.piece.fingerprints.recording;
+        session.score.fingerprint = self.piece.fingerprints.score;
         session.saved_as.clone_from(&self.session_path);
+        session.saved_holds = self.session_holds;
         session
     }
 }

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::session::{Fingerprint, Found, Media, Session, find};
+use super::fingerprint::Fingerprint;
+use super::session::{Found, Media, Session, find};
 use super::source::{Source, Sources, file_name};
 use crate::base::error::{Error, Result};
 
@@ -48,6 +49,8 @@ pub struct Reopened {
     pub file: PathBuf,
     /// Where it will be saved; none if it was left by a crash.
     pub saved_as: Option<PathBuf>,
+    /// What the session file held when it was read.
+    pub holds: Fingerprint,
     /// A path that is being typed.
     pub typed: String,
     /// A file that was offered and is not the one that was saved.
@@ -62,11 +65,12 @@ pub struct Reopened {
 impl Reopened {
     /// Reads a session and looks for its files.
     pub fn read(file: &Path, saved_as: Option<PathBuf>) -> Result<Self> {
-        let session = Session::read(file)?;
+        let (session, holds) = Session::read(file)?;
         let mut reopened = Self {
             session,
             file: file.to_owned(),
             saved_as,
+            holds,
             typed: String::new(),
             different: None,
             changed: Vec::new(),

@@ -1,12 +1,11 @@
 //! Session files: what was open, how it was set, what was corrected, and the alignment that came of it. The recording and
 //! score themselves are not in it; they are found again by path, by name, or by content.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::fingerprint::Fingerprint;
 use super::source::{Source, Sources};
 use crate::align::result::Alignment;
 use crate::align::settings::Settings;
@@ -30,34 +29,6 @@ pub struct Media {
     /// What it held; none for the demo.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<Fingerprint>,
-}
-
-/// Tells whether a file holds the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Fingerprint {
-    /// Length in bytes.
-    pub bytes: u64,
-    /// FNV-1a hash of the content.
-    pub fnv1a: u64,
-}
-
-impl Fingerprint {
-    /// Reads a file through.
-    pub fn of(path: &Path) -> std::io::Result<Self> {
-        let mut file = File::open(path)?;
-        let mut buffer = vec![0; 1 << 16];
-        let mut fingerprint = Self { bytes: 0, fnv1a: 0xcbf2_9ce4_8422_2325 };
-        loop {
-            let read = file.read(&mut buffer)?;
-            if read == 0 {
-                return Ok(fingerprint);
-            }
-            fingerprint.bytes += read as u64;
-            for byte in &buffer[..read] {
-                fingerprint.fnv1a = (fingerprint.fnv1a ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
-            }
-        }
-    }
 }
 
 /// An alignment that was kept to compare.
@@ -101,6 +72,9 @@ pub struct Session {
     /// The file that this session was saved as, in a recovery file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub saved_as: Option<PathBuf>,
+    /// What that file held when it was last read or written, in a recovery file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub saved_holds: Option<Fingerprint>,
 }
 
 impl Session {
@@ -119,18 +93,20 @@ impl Session {
             kept: Vec::new(),
             accepted: Vec::new(),
             saved_as: None,
+            saved_holds: None,
         }
     }
 
-    /// Writes it to `path`, whole or not at all.
-    pub fn write(mut self, path: &Path) -> Result<()> {
+    /// Writes it to `path`, whole or not at all; gives what the file then holds. The fingerprints of files that it knows stay as they are:
+    /// the alignment is of what was read, whatever has become of the files.
+    pub fn write(mut self, path: &Path) -> Result<Fingerprint> {
         let folder = path.parent().and_then(|folder| std::path::absolute(folder).ok());
         for media in [Some(&mut self.recording), Some(&mut self.score), self.reference.as_mut()].into_iter().flatten() {
             if let Source::File(file) = &mut media.source {
                 *file = std::path::absolute(&*file).unwrap_or_else(|_| file.clone());
                 let folder = folder.as_deref();
                 media.relative = folder.and_then(|folder| file.strip_prefix(folder).ok()).map(Path::to_owned);
-                media.fingerprint = Fingerprint::of(file).ok();
+                media.fingerprint = media.fingerprint.or_else(|| Fingerprint::of(file).ok());
             }
         }
         for source in self.kept.iter_mut().filter_map(|kept| kept.recording.as_mut()) {
@@ -140,11 +116,12 @@ impl Session {
         }
         let text = serde_json::to_vec_pretty(&self)
             .map_err(|error| Error::unsuitable(path.display().to_string(), error.to_string(), "save it again"))?;
-        write_bytes_atomically(path, &text)
+        write_bytes_atomically(path, &text)?;
+        Ok(Fingerprint::of_bytes(&text))
     }
 
-    /// Reads a session.
-    pub fn read(path: &Path) -> Result<Self> {
+    /// Reads a session; also gives what its file holds.
+    pub fn read(path: &Path) -> Result<(Self, Fingerprint)> {
         let failed = |source| Error::io("read", path, source);
         if std::fs::metadata(path).map_err(failed)?.len() > LARGEST_BYTES {
             return Err(Error::limit(path, "the file is too large to be a session", "choose an .agogic file"));
@@ -158,7 +135,7 @@ impl Session {
             return Err(Error::unsupported(path, cause, "open it with a newer Agogic"));
         }
         read.settings.validate()?;
-        Ok(read)
+        Ok((read, Fingerprint::of_bytes(&text)))
     }
 }
 
@@ -224,7 +201,8 @@ mod tests {
         let new = folder.path().join("new");
         std::fs::rename(&old, &new).unwrap();
         std::fs::rename(new.join("a.wav"), new.join("renamed.wav")).unwrap();
-        let read = Session::read(&new.join("a.agogic")).unwrap();
+        let (read, holds) = Session::read(&new.join("a.agogic")).unwrap();
+        assert_eq!(holds, Fingerprint::of(&new.join("a.agogic")).unwrap());
         assert_eq!(read.settings, session.settings);
         assert_eq!(find(&read.recording, &new), Found::Same(Source::File(new.join("renamed.wav"))));
         assert_eq!(find(&read.score, &new), Found::Same(Source::File(new.join("a.mid"))));

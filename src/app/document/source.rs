@@ -64,6 +64,8 @@ pub enum FileRole {
     Session,
     /// A learned extractor.
     Model,
+    /// Instruments to hear the score with.
+    SoundFont,
 }
 
 /// What is known of files that are opened together.
@@ -85,14 +87,24 @@ pub fn role_of(path: &Path) -> FileRole {
     if read.is_ok() && score_kind(&head).is_some() {
         return FileRole::Score;
     }
-    let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase()).unwrap_or_default();
-    match extension.as_str() {
-        "mid" | "midi" | "smf" | "kar" | "musicxml" | "mxl" | "mei" | "krn" => FileRole::Score,
+    // XML that is no score by its content is none.
+    let is_xml = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("xml"));
+    role_by_name(path).filter(|_| !is_xml).unwrap_or(FileRole::Recording)
+}
+
+/// What a file is by its name; none if that is the name of nothing that is read.
+pub fn role_by_name(path: &Path) -> Option<FileRole> {
+    let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase())?;
+    Some(match extension.as_str() {
+        "mid" | "midi" | "smf" | "kar" | "musicxml" | "mxl" | "xml" | "mei" | "krn" => FileRole::Score,
         "agogic" => FileRole::Session,
         "safetensors" => FileRole::Model,
+        "sf2" => FileRole::SoundFont,
         "csv" | "json" | "txt" | "align" | "match" => FileRole::Reference,
-        _ => FileRole::Recording,
-    }
+        "wav" | "wave" | "flac" | "mp1" | "mp2" | "mp3" | "ogg" | "oga" | "m4a" | "m4b" | "mp4" | "mov" | "aac"
+        | "aif" | "aiff" | "aifc" | "caf" | "mka" | "mkv" | "webm" => FileRole::Recording,
+        _ => return None,
+    })
 }
 
 /// File name without its folder.
@@ -120,5 +132,9 @@ mod tests {
         assert_eq!(role_of(Path::new("x.agogic")), FileRole::Session);
         assert_eq!(role_of(Path::new("truth.csv")), FileRole::Reference);
         assert_eq!(role_of(Path::new("whatever.flac")), FileRole::Recording);
+        assert_eq!(role_of(Path::new("piano.sf2")), FileRole::SoundFont);
+        assert_eq!(role_of(Path::new("settings.xml")), FileRole::Recording, "its decoder says what is wrong with it");
+        assert_eq!(role_by_name(Path::new("letter.pdf")), None);
+        assert_eq!(role_by_name(Path::new("folder")), None);
     }
 }

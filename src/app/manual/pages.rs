@@ -33,4 +33,6 @@ pub(super) static TEXTS: &[(&str, &str)] = &[
     ("cluster.md", include_str!("../../../docs/src/cluster.md")),
     ("gpu.md", include_str!("../../../docs/src/gpu.md")),
     ("corpora.md", include_str!("../../../docs/src/corpora.md")),
+    ("fuzzing.md", include_str!("../../../docs/src/fuzzing.md")),
+    ("trust.md", include_str!("../../../docs/src/trust.md")),
 ];

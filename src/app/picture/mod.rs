@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use eframe::egui::{self, ClippedPrimitive, Context, Rect, Ui, pos2, vec2};
 use egui_tiles::{Tiles, Tree};
 
+use super::folders::Purpose;
 use super::state::AppState;
 use super::ui::panes::{self, PaneKind};
 use super::ui::{panels, shell, theme};
@@ -108,7 +109,7 @@ impl PictureOptions {
     /// The panes as they are on the screen.
     pub fn first(state: &AppState) -> Self {
         let area = PictureArea::Panes;
-        let path = state.proposed_name("png");
+        let path = state.proposed_name(Purpose::Exports, "png");
         Self { area, format: PictureFormat::Png, size: area.size_on_screen(state), detail: 2, path }
     }
 }

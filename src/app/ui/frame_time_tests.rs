@@ -12,7 +12,7 @@ use crate::align::result::{AlignedNote, Alignment, MediaInfo, Provenance, TempoP
 use crate::align::settings::Settings;
 use crate::align::{Performance, PerformanceKind, ReadPerformance};
 use crate::app::document::source::Sources;
-use crate::app::document::view_model::{Piece, PieceParts, Solution};
+use crate::app::document::view_model::{Fingerprints, Piece, PieceParts, Solution};
 use crate::app::document::{Document, Opening};
 use crate::app::preferences::Preferences;
 use crate::app::state::AppState;
@@ -99,6 +99,7 @@ fn state(score: Score) -> AppState {
     let performance = Performance::Recording(Arc::clone(&sound));
     let piece = Piece::new(PieceParts {
         sources: Sources::demo(),
+        fingerprints: Fingerprints::default(),
         recording_name: "hour.wav".to_owned(),
         score_name: "hour.mid".to_owned(),
         read: ReadPerformance { performance, sample_rate: RATE, damage: None },

@@ -53,7 +53,7 @@ pub fn commands(ctx: &egui::Context, state: &AppState) -> Vec<Command> {
     }
     ctx.input_mut(|input| {
         let mut commands = Vec::new();
-        let table = if state.dialog.is_some() { dialog_keys() } else { window_keys(state) };
+        let table = if state.dialog.is_some() || state.welcome.is_some() { dialog_keys() } else { window_keys(state) };
         for (modifiers, key, command) in table {
             if input.consume_key(modifiers, key) {
                 commands.push(command);

@@ -6,5 +6,6 @@ mod frame_time_tests;
 pub mod keys;
 pub mod panels;
 pub mod panes;
+pub mod places;
 pub mod shell;
 pub mod theme;

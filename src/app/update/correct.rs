@@ -270,11 +270,12 @@ fn step_through_history(
     }
     document.accepted = snapshot.accepted;
     document.settings = snapshot.settings;
-    document.solution = snapshot.solution;
+    // Where it is to be found again the present one stays in sight until then.
+    document.solution = if snapshot.forgotten { document.solution.take() } else { snapshot.solution };
     // A change that was taken back before it was solved has no solution of its own yet. Settings that were only typed had
     // none either, and wait for the user to align.
     let solved_for = document.solution.as_ref().map(|solution| &solution.alignment.settings);
-    if !solved_for.is_some_and(|solved_for| solved_for.same_corrections(&document.settings)) {
+    if snapshot.forgotten || !solved_for.is_some_and(|solved_for| solved_for.same_corrections(&document.settings)) {
         start_aligning(state, services);
     }
     play::new_solution(state, services);

@@ -1,6 +1,6 @@
 //! What workers tell.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,6 +10,7 @@ use crate::app::command::Command;
 use crate::app::document::source::{Order, file_name};
 use crate::app::document::view_model::{Change, Piece, Reference, Solution};
 use crate::app::document::{Document, Heard, Opening};
+use crate::app::folders::Purpose;
 use crate::app::preferences::NoteColours;
 use crate::app::state::{AppState, Dialog, Notice, Waiting};
 use crate::app::system_dialog::Question;
@@ -74,12 +75,25 @@ fn take_in_one(state: &mut AppState, services: &mut Services, slot: Slot, event:
         Event::Decoded { source, clip } => hear::decoded(state, services, &source, &clip),
         Event::Performed { before, performed } => play::performed(state, services, &before, performed),
         Event::Sound(clip) => play::score_sounds(state, services, clip),
-        Event::Written(path) => state.tell(Notice::info(format!("Wrote {}.", path.display()))),
-        Event::Saved { path, revision } => files::saved(state, services, path, revision),
+        Event::Written(path) => {
+            remember_written(state, Purpose::Exports, &path);
+            state.tell(Notice::info(format!("Wrote {}.", path.display())));
+        }
+        Event::Saved { path, revision, holds } => {
+            remember_written(state, Purpose::Sessions, &path);
+            files::saved(state, services, path, revision, holds);
+        }
+        Event::Checked(changed) => changed.into_iter().for_each(|sentence| state.tell(Notice::warning(sentence))),
         Event::Autosaved(revision) => files::autosaved(state, services, revision),
         Event::Picked(paths) => picked(state, services, paths),
         Event::Failed(error) => failed(state, services, slot, &error),
     }
+}
+
+/// The next dialog for this starts where the file is.
+fn remember_written(state: &mut AppState, purpose: Purpose, path: &Path) {
+    let own = state.recording_folder().map(Path::to_owned);
+    state.preferences.folders.remember_written(purpose, path, own.as_deref());
 }
 
 /// Another piece takes the place of what was open, and work on that ends.
@@ -92,6 +106,9 @@ fn opened(state: &mut AppState, services: &mut Services, piece: Arc<Piece>, refe
     }
     if let Some(damage) = &piece.damage {
         state.tell(Notice::warning(format!("{}: {damage}", piece.recording_name)));
+    }
+    if let Some(recording) = piece.sources.recording.path() {
+        state.preferences.folders.remember(Purpose::Pieces, recording);
     }
     let opening = services.opening.take().unwrap_or_else(|| Opening::plain(state.settings()));
     let recovered_from = opening.recovered_from.as_deref();
@@ -158,8 +175,8 @@ fn failed(state: &mut AppState, services: &mut Services, slot: Slot, error: &Err
         Slot::Drag => return,
         Slot::Train => tune::ended(state),
         Slot::Sound | Slot::Perform => play::no_soundfont(state, services),
-        // It is tried again after the next change.
-        Slot::Autosave => with_document(state, |document| document.autosaved_revision = document.revision),
+        // It is tried again after a while.
+        Slot::Autosave => with_document(state, |document| document.autosave_failed = true),
         Slot::Save => state.after_saving = None,
         _ => {}
     }
@@ -200,6 +217,11 @@ pub(super) fn answered(state: &mut AppState, services: &mut Services, question: 
     let Some(first) = paths.first().cloned() else { return };
     if let Some(Dialog::Path { .. }) = state.dialog {
         state.dialog = None;
+    }
+    // Where something is written is remembered once it is.
+    let purpose = Purpose::of(&question);
+    if !matches!(purpose, Purpose::Sessions | Purpose::Exports) {
+        state.preferences.folders.remember(purpose, &first);
     }
     match question {
         Question::OpenFiles => super::apply(state, services, Command::Open(paths)),
@@ -254,7 +276,6 @@ pub(super) fn answered(state: &mut AppState, services: &mut Services, question: 
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
     use std::time::Instant;
 
     use super::*;

@@ -1,9 +1,11 @@
 //! Opening, saving, exporting.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use super::{Services, relink, tune, with_document};
+use super::{Services, play, relink, tune, with_document};
 use crate::align::result::Alignment;
+use crate::app::document::fingerprint::Fingerprint;
 use crate::app::document::source::{FileRole, Order, Source, Sources, file_name};
 use crate::app::document::{Document, Opening};
 use crate::app::picture::{Drawing, PictureOptions};
@@ -12,6 +14,7 @@ use crate::app::state::{Afterwards, AppState, Dialog, Notice, Waiting, Work, Wri
 use crate::app::work::classify::Classified;
 use crate::app::work::tasks::{CompareWith, Task};
 use crate::app::work::worker::Slot;
+use crate::app::work::writing::MayReplace;
 
 /// Does something that would lose changes, or asks first.
 pub(super) fn unless_changed(state: &mut AppState, services: &mut Services, afterwards: Afterwards) {
@@ -78,6 +81,9 @@ pub(super) fn classified(
     let (recording, score) = (of_role(FileRole::Recording), of_role(FileRole::Score));
     if let Some(model) = of_role(FileRole::Model) {
         tune::take_model(state, services, model.display().to_string());
+    }
+    if let Some(soundfont) = of_role(FileRole::SoundFont) {
+        play::set_soundfont(state, services, Some(soundfont));
     }
     let replaces = session.is_some() || recording.is_some() || score.is_some();
     if replaces && !discard && state.is_changed() {
@@ -183,11 +189,11 @@ pub(super) fn save(state: &mut AppState, services: &mut Services) {
 /// Saves the session under a name, which is completed if it has no extension.
 pub(super) fn save_as(state: &mut AppState, services: &mut Services, path: PathBuf) {
     let path = if path.extension().is_none() { path.with_extension("agogic") } else { path };
-    let own = state.document.as_ref().is_some_and(|document| document.session_path.as_ref() == Some(&path));
-    write(state, services, Writing::Session(path), own);
+    write(state, services, Writing::Session(path), false);
 }
 
-/// Writes a file. Unless `replace` says so, or the user has in the system's dialog, another file is not replaced.
+/// Writes a file. Unless `replace` says so, or the user has in the system's dialog, no other file is replaced, nor the session's own if
+/// somebody else has written to it.
 pub(super) fn write(state: &mut AppState, services: &mut Services, writing: Writing, replace: bool) {
     let Some(document) = &state.document else { return };
     let replace = replace || state.may_replace.take().as_deref() == Some(writing.path());
@@ -195,6 +201,8 @@ pub(super) fn write(state: &mut AppState, services: &mut Services, writing: Writ
     match writing {
         Writing::Session(path) => {
             let (session, revision) = (Box::new(document.session()), document.revision);
+            let own = document.session_holds.filter(|_| document.session_path.as_ref() == Some(&path));
+            let replace = own.filter(|_| !replace).map_or(MayReplace::anything_if(replace), MayReplace::Holding);
             services.worker.start(Task::Save { sources, session, path, revision, replace });
         }
         Writing::Export { format, path } => {
@@ -220,12 +228,13 @@ pub fn write_picture(
     services.worker.start(Task::Picture { sources: piece.sources.clone(), drawing, options, replace });
 }
 
-pub(super) fn saved(state: &mut AppState, services: &mut Services, path: PathBuf, revision: u64) {
+pub(super) fn saved(state: &mut AppState, services: &mut Services, path: PathBuf, revision: u64, holds: Fingerprint) {
     state.tell(Notice::info(format!("Saved {}.", path.display())));
     state.preferences.remember(Recent::Session(path.clone()));
     with_document(state, |document| {
         document.saved_revision = revision;
-        document.session_path = Some(path);
+        (document.session_path, document.session_holds) = (Some(path), Some(holds));
+        services.worker.start(Task::Check(Arc::clone(&document.piece)));
     });
     forget_recovered(state, services);
     if state.document.as_ref().is_some_and(Document::is_safe) {
@@ -244,7 +253,7 @@ pub(super) fn discard_left_behind(state: &mut AppState, services: &mut Services)
 
 /// The session is safe from a crash up to a change.
 pub(super) fn autosaved(state: &mut AppState, services: &mut Services, revision: u64) {
-    with_document(state, |document| document.autosaved_revision = revision);
+    with_document(state, |document| (document.autosaved_revision, document.autosave_failed) = (revision, false));
     forget_recovered(state, services);
 }
 

@@ -75,12 +75,13 @@ pub fn apply(state: &mut AppState, services: &mut Services, command: Command) {
                 state.dialog = None;
             }
             state.asked = Some((question.clone(), Instant::now()));
-            let folder = state.folder();
-            services.worker.start(Task::Dialog(system_dialog::ask(question, folder.as_deref())));
+            let folders = state.start_folders(&question);
+            services.worker.start(Task::Dialog(system_dialog::ask(question, folders)));
         }
         Command::Answer(question, path) => events::answered(state, services, question, vec![path]),
         Command::Show(dialog) => state.dialog = Some(dialog),
         Command::CloseDialog => close_dialog(state),
+        Command::Welcome(welcome) => state.welcome = welcome,
         Command::SaveSession => files::save(state, services),
         Command::SaveSessionAs(path) => files::save_as(state, services, path),
         Command::Export { format, path } => files::write(state, services, Writing::Export { format, path }, false),
@@ -263,6 +264,8 @@ fn close_dialog(state: &mut AppState) {
 fn escape(state: &mut AppState, services: &mut Services) {
     if state.dialog.is_some() {
         close_dialog(state);
+    } else if state.welcome.is_some() {
+        state.welcome = None;
     } else if let Some(document) = state.document.as_mut().filter(|document| document.dragging) {
         correct::let_go(document, services);
     } else if state.work.is_some() {

@@ -29,7 +29,7 @@ pub(super) fn reopened(state: &mut AppState, services: &mut Services, reopened: 
         state.dialog = Some(Dialog::Relink(reopened));
         return;
     };
-    let Reopened { session, file, saved_as, changed, same_media, .. } = *reopened;
+    let Reopened { session, file, saved_as, holds, changed, same_media, .. } = *reopened;
     for sentence in changed {
         state.tell(Notice::warning(sentence));
     }
@@ -46,6 +46,8 @@ pub(super) fn reopened(state: &mut AppState, services: &mut Services, reopened: 
             .map(|kept| Kept::new(kept.name, Arc::new(kept.alignment), kept.recording))
             .collect(),
         accepted: session.accepted,
+        // A recovery file knows what the session that it is of held.
+        session_holds: if saved_as.is_some() { Some(holds) } else { session.saved_holds },
         // From where a relative path was meant is not known.
         session_path: saved_as.or(session.saved_as.filter(|path| path.is_absolute())),
         recovered_from,

@@ -7,4 +7,4 @@ mod reading;
 pub mod tasks;
 mod train_task;
 pub mod worker;
-mod writing;
+pub mod writing;

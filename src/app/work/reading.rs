@@ -8,7 +8,7 @@ use crate::align::settings::Settings;
 use crate::align::{Named, Performance, ReadPerformance, Stopwatch, align, align_heard, read_performance};
 use crate::app::document::Heard;
 use crate::app::document::source::{Source, Sources};
-use crate::app::document::view_model::{Piece, PieceParts, Reference};
+use crate::app::document::view_model::{Fingerprints, Piece, PieceParts, Reference};
 use crate::audio::{self, AudioClip};
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
@@ -52,6 +52,8 @@ const DEMO_SCORE: &str = "demo score.mid";
 
 pub(super) fn read(ctx: &JobContext, mut sources: Sources, soundfont: Option<&Path>) -> Result<Read> {
     ctx.report("reading the score", 0.0)?;
+    // Before anything else is read: a file that changes meanwhile is then known to have changed.
+    let fingerprints = Fingerprints::of(&sources);
     let score = match &sources.score {
         Source::Demo => Score::from_bytes(Path::new(DEMO_SCORE), demo::score_bytes())?,
         Source::File(path) => Score::read(path)?,
@@ -67,7 +69,7 @@ pub(super) fn read(ctx: &JobContext, mut sources: Sources, soundfont: Option<&Pa
     let recording_name = sources.recording.name(DEMO_RECORDING);
     let Performed { read, sound, silent_soundfont } = perform(ctx, &sources.recording, soundfont)?;
     let score_name = sources.score.name(DEMO_SCORE);
-    let piece = Piece::new(PieceParts { sources, recording_name, score_name, read, sound, score });
+    let piece = Piece::new(PieceParts { sources, fingerprints, recording_name, score_name, read, sound, score });
     Ok(Read { piece, reference, bad_reference, silent_soundfont })
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::classify::classify;
 use super::worker::{Event, Slot};
+use super::writing::MayReplace;
 use super::{labels, reading, train_task, writing};
 use crate::align::result::Alignment;
 use crate::align::settings::{Method, Settings};
@@ -168,9 +169,11 @@ pub enum Task {
         path: PathBuf,
         /// The last change that is in it.
         revision: u64,
-        /// Whether another file may be replaced.
-        replace: bool,
+        /// What may be replaced.
+        replace: MayReplace,
     },
+    /// Looks whether the files of a piece still hold what was read.
+    Check(Arc<Piece>),
     /// Keeps the session safe from a crash.
     Autosave {
         /// What.
@@ -283,7 +286,11 @@ impl Task {
             Self::Save { .. } => Slot::Save,
             Self::Autosave { .. } | Self::Forget(_) => Slot::Autosave,
             Self::OpenModel { .. } => Slot::Model,
-            Self::Classify { .. } | Self::FindLabelled(_) | Self::Label { .. } | Self::ForgetLeftover(_) => Slot::Files,
+            Self::Classify { .. }
+            | Self::Check(_)
+            | Self::FindLabelled(_)
+            | Self::Label { .. }
+            | Self::ForgetLeftover(_) => Slot::Files,
             Self::Dialog(_) => Slot::Dialog,
             Self::Train { .. } => Slot::Train,
         }
@@ -315,6 +322,7 @@ impl Task {
             Self::Sound { .. } => "sound",
             Self::Export { .. } => "export",
             Self::Save { .. } => "save",
+            Self::Check(_) => "check",
             Self::Autosave { .. } => "autosave",
             Self::Dialog(_) => "dialog",
             Self::Picture { .. } => "picture",
@@ -424,18 +432,21 @@ pub fn run(ctx: &JobContext, device: &Device, task: Task, tell: &dyn Fn(Event)) 
                 recording_rate: piece.recording_rate,
             };
             let writing = Writing::Export { format, path: writing::absolute(&path) };
-            tell(writing::write(writing, &piece.sources, replace, |path| {
+            tell(writing::write(writing, &piece.sources, MayReplace::anything_if(replace), |path| {
                 write_bytes_atomically(path, &format.exporter().render(&input)?)?;
                 Ok(Event::Written(path.to_owned()))
             })?);
         }
-        Task::Save { sources, session, path, revision, replace } => {
+        Task::Save { sources, mut session, path, revision, replace } => {
+            // Of use to a recovery file alone.
+            (session.saved_as, session.saved_holds) = (None, None);
             let writing = Writing::Session(writing::absolute(&path));
             tell(writing::write(writing, &sources, replace, |path| {
-                session.write(path)?;
-                Ok(Event::Saved { path: path.to_owned(), revision })
+                let holds = session.write(path)?;
+                Ok(Event::Saved { path: path.to_owned(), revision, holds })
             })?);
         }
+        Task::Check(piece) => tell(Event::Checked(writing::changed_files(&piece))),
         Task::Autosave { session, path, revision } => {
             session.write(&path)?;
             tell(Event::Autosaved(revision));
@@ -444,7 +455,7 @@ pub fn run(ctx: &JobContext, device: &Device, task: Task, tell: &dyn Fn(Event)) 
         Task::Picture { sources, drawing, mut options, replace } => {
             options.path = writing::absolute(&options.path);
             let format = options.format;
-            tell(writing::write(Writing::Picture(options), &sources, replace, |path| {
+            tell(writing::write(Writing::Picture(options), &sources, MayReplace::anything_if(replace), |path| {
                 write_bytes_atomically(path, &drawing.encode(format)?)?;
                 Ok(Event::Written(path.to_owned()))
             })?);

@@ -4,11 +4,13 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use super::classify::Classified;
 use super::computing::Computing;
 use super::tasks::{self, ModelPurpose, Task};
 use crate::app::document::Heard;
+use crate::app::document::fingerprint::Fingerprint;
 use crate::app::document::relink::Reopened;
 use crate::app::document::source::{Order, Source};
 use crate::app::document::view_model::{Piece, Reference, Solution};
@@ -137,7 +139,11 @@ pub enum Event {
         path: PathBuf,
         /// The last change that is in it.
         revision: u64,
+        /// What the file holds now.
+        holds: Fingerprint,
     },
+    /// Sentences about files of the piece that have changed.
+    Checked(Vec<String>),
     /// The session is safe from a crash up to this change.
     Autosaved(u64),
     /// The user chose files; none if the dialog was closed.
@@ -208,6 +214,9 @@ struct Running {
     job: JobId,
     ctx: JobContext,
 }
+
+/// How long a window that closes waits for what its workers are doing.
+const LONGEST_GOODBYE: Duration = Duration::from_secs(10);
 
 /// Starts jobs and collects what they tell.
 pub struct Worker {
@@ -334,17 +343,16 @@ impl Drop for Worker {
         for running in self.running.iter().flatten() {
             running.ctx.cancel();
         }
-        for thread in self.threads.drain(..) {
-            // A worker that panicked has nothing left to lose.
-            let _ = thread.join();
+        // What is being written is finished; a drive that no longer answers does not keep the window from closing.
+        let begun = Instant::now();
+        while begun.elapsed() < LONGEST_GOODBYE && self.threads.iter().any(|thread| !thread.is_finished()) {
+            std::thread::sleep(Duration::from_millis(5));
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::{Duration, Instant};
-
     use super::*;
     use crate::align::settings::Settings;
     use crate::app::document::source::Sources;

@@ -3,15 +3,43 @@
 use std::path::{Path, PathBuf};
 
 use super::worker::Event;
-use crate::app::document::source::Sources;
+use crate::app::document::fingerprint::Fingerprint;
+use crate::app::document::source::{Sources, file_name};
+use crate::app::document::view_model::Piece;
 use crate::app::state::Writing;
 use crate::base::error::{Error, Result};
+
+/// What may be replaced without a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MayReplace {
+    /// No file.
+    Nothing,
+    /// The file, as long as it holds what this window read from it or wrote to it.
+    Holding(Fingerprint),
+    /// Whatever is there.
+    Anything,
+}
+
+impl MayReplace {
+    /// Anything if the user has agreed to that, else nothing.
+    pub fn anything_if(agreed: bool) -> Self {
+        if agreed { Self::Anything } else { Self::Nothing }
+    }
+
+    fn allows(self, path: &Path) -> bool {
+        match self {
+            Self::Nothing => false,
+            Self::Holding(known) => Fingerprint::of(path).is_ok_and(|found| found == known),
+            Self::Anything => true,
+        }
+    }
+}
 
 /// Calls `write`, unless another file is there that may not be replaced.
 pub(super) fn write(
     writing: Writing,
     sources: &Sources,
-    replace: bool,
+    replace: MayReplace,
     write: impl FnOnce(&Path) -> Result<Event>,
 ) -> Result<Event> {
     let path = writing.path();
@@ -26,10 +54,32 @@ pub(super) fn write(
             "choose another name",
         ));
     }
-    if path.is_file() && !replace {
+    if path.is_file() && !replace.allows(path) {
         return Ok(Event::WouldReplace(writing));
     }
     write(path)
+}
+
+/// Sentences about the recording and the score of a piece, where their files no longer hold what was read.
+pub(super) fn changed_files(piece: &Piece) -> Vec<String> {
+    let files =
+        [(&piece.sources.recording, piece.fingerprints.recording), (&piece.sources.score, piece.fingerprints.score)];
+    let known = files.into_iter().filter_map(|(source, fingerprint)| source.path().zip(fingerprint));
+    known.filter_map(|(path, known)| changed(path, known)).collect()
+}
+
+fn changed(path: &Path, known: Fingerprint) -> Option<String> {
+    match Fingerprint::of(path) {
+        Ok(found) if found == known => None,
+        Ok(_) => Some(format!(
+            "{} has changed since it was opened. What is shown and saved is of what it held; open it again to align what it holds now.",
+            file_name(path)
+        )),
+        Err(error) => Some(format!(
+            "{} can no longer be read ({error}). The session asks for it when it is opened again.",
+            file_name(path)
+        )),
+    }
 }
 
 /// As seen from anywhere.
@@ -49,17 +99,38 @@ mod tests {
         std::fs::write(&score, "score").unwrap();
         std::fs::write(&other, "other").unwrap();
         let sources = Sources { recording: Source::Demo, score: Source::File(score.clone()), reference: None };
-        let try_to = |path: &PathBuf, replace: bool| {
+        let try_to = |path: &PathBuf, replace: MayReplace| {
             write(Writing::Session(path.clone()), &sources, replace, |path| {
                 std::fs::write(path, "written").unwrap();
                 Ok(Event::Written(path.to_owned()))
             })
         };
-        assert!(matches!(try_to(&other, false), Ok(Event::WouldReplace(_))));
+        assert!(matches!(try_to(&other, MayReplace::Nothing), Ok(Event::WouldReplace(_))));
         assert_eq!(std::fs::read_to_string(&other).unwrap(), "other");
-        assert!(matches!(try_to(&other, true), Ok(Event::Written(_))));
-        assert!(matches!(try_to(&new, false), Ok(Event::Written(_))));
-        assert!(try_to(&folder.path().join(".").join("a.mid"), true).is_err());
+        assert!(matches!(try_to(&other, MayReplace::Anything), Ok(Event::Written(_))));
+        assert!(matches!(try_to(&new, MayReplace::Nothing), Ok(Event::Written(_))));
+        assert!(try_to(&folder.path().join(".").join("a.mid"), MayReplace::Anything).is_err());
         assert_eq!(std::fs::read_to_string(&score).unwrap(), "score");
+        // One's own file, as long as nobody else has written to it.
+        let known = MayReplace::Holding(Fingerprint::of_bytes(b"written"));
+        assert!(matches!(try_to(&new, known), Ok(Event::Written(_))));
+        std::fs::write(&new, "by somebody else").unwrap();
+        assert!(matches!(try_to(&new, known), Ok(Event::WouldReplace(_))));
+        assert_eq!(std::fs::read_to_string(&new).unwrap(), "by somebody else");
+        std::fs::remove_file(&new).unwrap();
+        assert!(matches!(try_to(&new, known), Ok(Event::Written(_))), "what is gone is not lost by writing it again");
+    }
+
+    #[test]
+    fn files_that_no_longer_hold_what_was_read_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("take.wav");
+        let known = Fingerprint::of_bytes(b"as it was read");
+        std::fs::write(&path, "as it was read").unwrap();
+        assert_eq!(changed(&path, known), None);
+        std::fs::write(&path, "as it is now!!").unwrap();
+        assert!(changed(&path, known).unwrap().starts_with("take.wav has changed"));
+        std::fs::remove_file(&path).unwrap();
+        assert!(changed(&path, known).unwrap().starts_with("take.wav can no longer be read"));
     }
 }

@@ -12,6 +12,10 @@ use crate::base::time::{ANALYSIS_RATE, samples_to_seconds, seconds_to_samples};
 /// The longest recording taken: the longest opera has room, and the clip stays below 3 GB.
 const LONGEST_HOURS: usize = 8;
 
+/// A file below this size that holds more than this was made of silence to fill memory: no codec that is read here makes music so small.
+const SMALL_BYTES: u64 = 10 << 20;
+const LONGEST_OF_SMALL_S: usize = 75 * 60;
+
 /// A file whose rate changes more often than this is damaged.
 const MOST_RATE_CHANGES: usize = 16;
 
@@ -37,6 +41,7 @@ pub(super) struct MonoSink {
     interleaved: Vec<f32>,
     mono: Vec<f32>,
     clip: Vec<f32>,
+    most_samples: usize,
     seconds_in: f64,
 }
 
@@ -49,8 +54,12 @@ struct Stage {
 }
 
 impl MonoSink {
-    pub(super) fn new(path: &Path, trim: Trim) -> Self {
+    /// For a file of so many bytes, if that is known.
+    pub(super) fn new(path: &Path, bytes: Option<u64>, trim: Trim) -> Self {
+        let is_small = bytes.is_some_and(|bytes| bytes < SMALL_BYTES);
+        let longest_s = if is_small { LONGEST_OF_SMALL_S } else { LONGEST_HOURS * 3600 };
         Self {
+            most_samples: longest_s * ANALYSIS_RATE as usize,
             path: path.to_owned(),
             trim,
             stage: None,
@@ -132,8 +141,9 @@ impl MonoSink {
             *keep_left -= mono.len();
         }
         stage.resampler.push(mono, &mut self.clip)?;
-        if self.clip.len() > LONGEST_HOURS * 3600 * ANALYSIS_RATE as usize {
-            return Err(too_long(&self.path));
+        if self.clip.len() > self.most_samples {
+            let is_small = self.most_samples < LONGEST_HOURS * 3600 * ANALYSIS_RATE as usize;
+            return Err(if is_small { too_dense(&self.path) } else { too_long(&self.path) });
         }
         Ok(())
     }
@@ -171,6 +181,12 @@ pub(super) fn check_length(path: &Path, seconds: f64) -> Result<()> {
 
 fn too_long(path: &Path) -> Error {
     Error::limit(path, format!("the recording is longer than {LONGEST_HOURS} hours"), "cut it into movements")
+}
+
+fn too_dense(path: &Path) -> Error {
+    let minutes = LONGEST_OF_SMALL_S / 60;
+    let cause = format!("more than {minutes} minutes in less than {} MB are hardly music", SMALL_BYTES >> 20);
+    Error::limit(path, cause, "cut the silence out, or cut the recording into movements")
 }
 
 /// Refuses a sample rate that no recording has.

@@ -46,6 +46,7 @@ const MOST_CHAINED: usize = 1000;
 /// An opened file: its demuxer and the decoder of its audio track.
 pub(super) struct AudioStream {
     path: PathBuf,
+    bytes: Option<u64>,
     format: Box<dyn FormatReader>,
     decoder: Box<dyn AudioDecoder>,
     track_id: u32,
@@ -89,6 +90,7 @@ impl AudioStream {
         }
         Ok(Self {
             path: path.to_owned(),
+            bytes,
             decoder,
             track_id: track.id,
             time_base: track.time_base,
@@ -101,7 +103,7 @@ impl AudioStream {
 
     /// Decodes to the end: the mono samples at the analysis rate, and the facts.
     pub(super) fn decode(mut self, ctx: &JobContext) -> Result<(Vec<f32>, SourceInfo)> {
-        let mut sink = MonoSink::new(&self.path, self.trim);
+        let mut sink = MonoSink::new(&self.path, self.bytes, self.trim);
         let mut damage = Damage::default();
         let mut source = None;
         let mut chained = 0;

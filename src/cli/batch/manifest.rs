@@ -1,6 +1,6 @@
 //! The pairs of a batch, each with a name for its outputs.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use super::shard::Shard;
@@ -9,7 +9,7 @@ use crate::base::manifest::{Manifest, ManifestRow};
 
 /// One pair to align.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Row {
+pub(crate) struct Row {
     /// Its place in the list, from 1.
     pub number: usize,
     /// Unique within the manifest; names the outputs.
@@ -30,14 +30,14 @@ impl Row {
 }
 
 /// The pairs of one shard.
-pub(super) struct Rows {
+pub(crate) struct Rows {
     pub own: Vec<Row>,
     /// How many the whole list has.
     pub total: usize,
 }
 
 /// Reads the rows of a shard. An `id` column names the outputs, else the recordings do.
-pub(super) fn read(path: &Path, shard: Shard) -> Result<Rows> {
+pub(crate) fn read(path: &Path, shard: Shard) -> Result<Rows> {
     let mut naming = Naming::default();
     let mut twice = None;
     Manifest::for_each_row(path, |row| twice = twice.take().or(naming.note_id(&row).err()))?;
@@ -61,6 +61,8 @@ pub(super) fn read(path: &Path, shard: Shard) -> Result<Rows> {
 #[derive(Default)]
 struct Naming {
     taken: HashSet<String>,
+    /// How far each name was counted that several rows have: a long list may have but one.
+    counted: HashMap<String, usize>,
 }
 
 impl Naming {
@@ -80,10 +82,12 @@ impl Naming {
             return plain(id);
         }
         let own = plain(&name_of(&row.written_audio));
-        let numbered = (2..).map(|count| format!("{own}_{count}"));
-        let free = std::iter::once(own.clone()).chain(numbered).find(|name| !self.taken.contains(name));
-        let name = free.unwrap_or(own);
-        self.taken.insert(name.clone());
+        let mut name = own.clone();
+        while !self.taken.insert(name.clone()) {
+            let count = self.counted.entry(own.clone()).or_insert(1);
+            *count += 1;
+            name = format!("{own}_{count}");
+        }
         name
     }
 }

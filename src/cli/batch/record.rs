@@ -9,7 +9,7 @@ use crate::evaluation::Metrics;
 
 /// A row that is done.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Record {
+pub(crate) struct Record {
     /// Its place in the manifest, from 1.
     pub row: usize,
     /// How many rows the manifest has.
@@ -31,7 +31,7 @@ pub(super) struct Record {
 
 /// What is told of an alignment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Figures {
+pub(crate) struct Figures {
     pub recording_s: f64,
     pub score_s: f64,
     pub notes: usize,

@@ -6,7 +6,12 @@ use super::files::RECORD;
 use super::record::Record;
 use super::report::Report;
 use crate::base::error::{Error, Result};
+use crate::base::whole_file::read_whole;
 use crate::cli::args::BatchSummaryArgs;
+
+/// A record has a kilobyte.
+const MOST_RECORD_BYTES: u64 = 16 << 20;
+const REMEDY: &str = "run the batch again, or move the file elsewhere";
 
 pub(in crate::cli) fn run(args: &BatchSummaryArgs) -> Result<()> {
     let mut records = Vec::new();
@@ -47,20 +52,20 @@ fn files_in(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-fn read_record(path: &Path) -> Result<Record> {
-    let bytes = std::fs::read(path).map_err(|source| Error::io("read", path, source))?;
+pub(crate) fn read_record(path: &Path) -> Result<Record> {
+    let bytes = read_whole(path, MOST_RECORD_BYTES, REMEDY)?;
     serde_json::from_slice(&bytes).map_err(|error| {
         let cause = format!("it is no record of a batch: {error}");
-        Error::malformed(path, cause, "run the batch again, or move the file elsewhere")
+        Error::malformed(path, cause, REMEDY)
     })
 }
 
 #[cfg(feature = "parquet")]
-fn read_table(path: &Path) -> Result<Vec<Record>> {
+pub(crate) fn read_table(path: &Path) -> Result<Vec<Record>> {
     super::piece_columns::read(path)
 }
 
 #[cfg(not(feature = "parquet"))]
-fn read_table(path: &Path) -> Result<Vec<Record>> {
+pub(crate) fn read_table(path: &Path) -> Result<Vec<Record>> {
     Err(Error::unsupported(path, "a Parquet table", crate::cli::args::NO_PARQUET))
 }

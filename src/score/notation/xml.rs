@@ -16,6 +16,9 @@ const MOST_ATTRIBUTES: usize = 500;
 /// Most attributes of all elements.
 const MOST_ATTRIBUTES_IN_ALL: usize = 3_000_000;
 
+/// Most declarations of namespaces: within one another they are compared with one another.
+const MOST_NAMESPACES: usize = 1000;
+
 const REMEDY: &str = "export it again from the notation program";
 
 /// The text of an XML file.
@@ -94,11 +97,15 @@ fn without_place(error: &roxmltree::Error) -> String {
     message.rsplit_once(" at ").map_or(message.clone(), |(what, _)| what.to_owned())
 }
 
-/// Entities of a file's own are the way to make a small file large.
+/// Entities of a file's own are the way to make a small file large, namespaces in namespaces to make it slow.
 fn check_declarations(name: &Path, text: &str) -> Result<()> {
     if text.contains("<!ENTITY") {
         let cause = "it declares entities of its own";
         return Err(Error::unsupported(name, cause, "save it with the text in place of the entities"));
+    }
+    if text.matches("xmlns").nth(MOST_NAMESPACES).is_some() {
+        let cause = format!("it declares more than the {MOST_NAMESPACES} namespaces accepted");
+        return Err(Error::limit(name, cause, REMEDY));
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ use agogic::{Aligner, Anchor, FeatureKind, FrameMethod, Method, Settings};
 use eframe::egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable;
 
-use super::{Bench, demo_files, extractor, folder, open};
+use super::{Bench, demo_files, extractor, folder, learn_and_judge_the_demo, open};
 
 #[test]
 fn an_onset_is_solved_again_while_it_is_dragged() {
@@ -181,14 +181,7 @@ fn the_ear_that_the_alignment_listens_with_is_taught_used_and_rolled_back() {
     assert_eq!(plan.start, Start::Model("ear".to_owned()), "the ear is taught unless something else is asked for");
     // The small one has more to learn, and learns what it is judged by: it cannot but get better.
     plan.start = Start::Model("small".to_owned());
-    let [audio, score, truth] = demo_files(&bench.folder);
-    let copy = folder.path().join("same truth.csv");
-    std::fs::copy(&truth, &copy).unwrap();
-    for (name, truth) in [("learned", truth), ("judged", copy)] {
-        let (name, audio, score) = (name.to_owned(), audio.clone(), score.clone());
-        plan.add(LabelledPiece::of_files(PieceFiles { name, audio, score, truth }));
-    }
-    plan.pieces[1].role = Role::Judge;
+    learn_and_judge_the_demo(&mut plan, folder.path());
     plan.epochs = 6;
     bench.apply(Command::SetPlan(plan));
     bench.harness.step();

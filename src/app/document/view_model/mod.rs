@@ -15,7 +15,7 @@ mod staff;
 pub use change::Change;
 pub use differences::{Difference, DifferenceKind};
 pub use doubts::Doubt;
-pub use piece::{Piece, PieceParts};
+pub use piece::{Fingerprints, Piece, PieceParts};
 pub use roll::{Roll, RollSpan, Support};
 pub use solution::{PlacedBeat, PlacedOnset, Reference, Solution};
 pub use spectrum::{Spectrum, TILE};

@@ -6,16 +6,37 @@ use std::sync::Arc;
 use super::attacks::attacks_s;
 use super::peaks::Peaks;
 use crate::align::{Performance, ReadPerformance};
-use crate::app::document::source::Sources;
+use crate::app::document::fingerprint::Fingerprint;
+use crate::app::document::source::{Source, Sources};
 use crate::audio::AudioClip;
 use crate::engraving::Engraving;
 use crate::score::{Score, ScoreBeat};
+
+/// What the files of a piece held when they were read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Fingerprints {
+    /// The recording; none for the demo.
+    pub recording: Option<Fingerprint>,
+    /// The score; none for the demo.
+    pub score: Option<Fingerprint>,
+}
+
+impl Fingerprints {
+    /// Reads the files through; what is not a regular file can be read only once.
+    pub fn of(sources: &Sources) -> Self {
+        let of_file =
+            |source: &Source| source.path().filter(|path| path.is_file()).and_then(|path| Fingerprint::of(path).ok());
+        Self { recording: of_file(&sources.recording), score: of_file(&sources.score) }
+    }
+}
 
 /// What a [`Piece`] is made of.
 #[derive(Debug)]
 pub struct PieceParts {
     /// The files.
     pub sources: Sources,
+    /// What they held.
+    pub fingerprints: Fingerprints,
     /// Name of the recording.
     pub recording_name: String,
     /// Name of the score.
@@ -33,6 +54,8 @@ pub struct PieceParts {
 pub struct Piece {
     /// The files it was read from.
     pub sources: Sources,
+    /// What they held: what they hold now may be something else.
+    pub fingerprints: Fingerprints,
     /// What the recording is called.
     pub recording_name: String,
     /// What the score is called.
@@ -64,7 +87,7 @@ pub struct Piece {
 impl Piece {
     /// Measures what the panes need.
     pub fn new(parts: PieceParts) -> Self {
-        let PieceParts { sources, recording_name, score_name, read, sound, score } = parts;
+        let PieceParts { sources, fingerprints, recording_name, score_name, read, sound, score } = parts;
         let ReadPerformance { performance, sample_rate, damage } = read;
         let pitches = score.notes.iter().map(|note| note.pitch);
         Self {
@@ -78,6 +101,7 @@ impl Piece {
             engraving: Arc::new(Engraving::new(&score)),
             pitches: (pitches.clone().min().unwrap_or(60), pitches.max().unwrap_or(60)),
             sources,
+            fingerprints,
             recording_name,
             score_name,
             performance,

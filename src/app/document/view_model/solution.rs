@@ -3,9 +3,10 @@
 use super::differences::{Difference, differences};
 use super::doubts::{Doubt, doubts};
 use super::piece::Piece;
-use super::roll::Roll;
+use super::roll::{Roll, RollSpan};
 use super::staff::StaffTimes;
 use crate::align::result::Alignment;
+use crate::align::settings::FixedNote;
 use crate::app::preferences::NoteColours;
 use crate::evaluation::{GroundTruth, Metrics, TimeMap, evaluate};
 
@@ -107,6 +108,26 @@ impl Solution {
             NoteColours::Confidence => None,
         };
         chosen.unwrap_or(&self.shaded)
+    }
+
+    /// About how much memory it takes, from how many things it holds: a history of many need not be exact.
+    pub fn bytes(&self) -> usize {
+        let Alignment { warp, notes, extra_notes, tempo, settings, .. } = &self.alignment;
+        // A note is drawn once in every roll, in two spans where it differs.
+        let rolls = 1 + usize::from(self.compared.is_some()) + usize::from(self.played.is_some());
+        let spans = 2 * rolls * (notes.len() + extra_notes.len());
+        size_of::<Self>()
+            + size_of_val(notes.as_slice())
+            + size_of_val(extra_notes.as_slice())
+            + size_of_val(tempo.as_slice())
+            + 4 * size_of_val(warp.score_s())
+            + spans * size_of::<RollSpan>()
+            + size_of_val(self.onsets.as_slice())
+            + size_of_val(self.beats.as_slice())
+            + size_of_val(self.doubts.as_slice())
+            + size_of_val(self.differences.as_slice())
+            + 2 * size_of_val(self.staff.chords.as_slice())
+            + settings.corrections() * size_of::<FixedNote>()
     }
 
     /// The onsets in a stretch of the recording.

@@ -29,7 +29,7 @@ pub fn dialogs_ui(ctx: &egui::Context, state: &AppState, commands: &mut Vec<Comm
         Dialog::Shortcuts => shortcuts::shortcuts_ui(ui, commands),
         Dialog::About => about::about_ui(ui, commands),
         Dialog::Unsaved(afterwards) => unsaved_ui(ui, afterwards, commands),
-        Dialog::Replace(writing) => replace_ui(ui, writing, commands),
+        Dialog::Replace(writing) => replace_ui(ui, state, writing, commands),
     });
     if modal.backdrop_response.clicked() {
         commands.push(Command::CloseDialog);
@@ -102,11 +102,17 @@ fn save_ui(ui: &mut Ui, path: &str, commands: &mut Vec<Command>) {
     });
 }
 
-fn replace_ui(ui: &mut Ui, writing: &Writing, commands: &mut Vec<Command>) {
+fn replace_ui(ui: &mut Ui, state: &AppState, writing: &Writing, commands: &mut Vec<Command>) {
     ui.set_width(420.0);
     ui.heading(format!("Replace {}?", file_name(writing.path())));
     let folder = writing.path().parent().unwrap_or(writing.path());
-    ui.label(format!("There is a file of this name in {}. What it holds would be lost.", folder.display()));
+    let session = state.document.as_ref().and_then(|document| document.session_path.as_deref());
+    ui.label(if session == Some(writing.path()) {
+        "Another window or program has written to it since it was opened here. What was changed there would be lost."
+            .to_owned()
+    } else {
+        format!("There is a file of this name in {}. What it holds would be lost.", folder.display())
+    });
     ui.add_space(8.0);
     ui.horizontal(|ui| {
         if main_button(ui, "Replace", true) {

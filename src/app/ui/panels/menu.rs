@@ -17,6 +17,7 @@ use crate::app::state::{AppState, Dialog};
 use crate::app::system_dialog::Question;
 use crate::app::ui::panes::{PaneKind, is_shown};
 use crate::app::ui::theme::{self, Palette};
+use crate::app::welcome::Welcome;
 use crate::export::Format;
 
 /// Draws the bar.
@@ -32,6 +33,8 @@ pub fn menu_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         ui.menu_button("Help", |ui| {
             item(ui, "Manual", "", true, Command::Show(Dialog::Manual), commands);
             item(ui, "Keyboard shortcuts", "F1", true, Command::Show(Dialog::Shortcuts), commands);
+            let welcome = Command::Welcome(Some(Welcome::Greeting));
+            item(ui, "Show welcome again", "", true, welcome, commands);
             item(ui, "About Agogic", "", true, Command::Show(Dialog::About), commands);
         });
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {

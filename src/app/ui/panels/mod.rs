@@ -9,6 +9,7 @@ mod computing;
 mod curve;
 mod dialogs;
 mod differences;
+mod drop_hint;
 mod export_window;
 mod heights;
 mod icons;
@@ -38,12 +39,14 @@ mod uncertainty;
 mod warp;
 mod warp_difference;
 mod waveform;
+mod welcome;
 
 pub use canvas::{GUTTER, leave_out_controls};
 pub use dialogs::dialogs_ui;
+pub use drop_hint::drop_hint_ui;
 pub use heights::STEP as HEIGHT_STEP;
 pub use menu::{export_dialog, menu_ui};
-pub use notices::{drop_hint_ui, notices_ui};
+pub use notices::notices_ui;
 pub use piano_roll::piano_roll_ui;
 pub use ruler::ruler_ui;
 pub use section_strip::section_strip_ui;
@@ -57,6 +60,7 @@ pub use tempo::tempo_ui;
 pub use transport::transport_ui;
 pub use warp::warp_ui;
 pub use waveform::waveform_ui;
+pub use welcome::welcome_ui;
 
 /// How high the ruler is with the strip of sections above it.
 pub fn ruler_height(state: &AppState) -> f32 {

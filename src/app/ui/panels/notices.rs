@@ -1,4 +1,4 @@
-//! What there is to tell: progress with a way to stop it, sentences with a way to close them, a hint while files hover.
+//! What there is to tell: progress with a way to stop it, sentences with a way to close them.
 
 use eframe::egui::{self, Align2, Color32, CornerRadius, Frame, Margin, ProgressBar, RichText, Stroke, Ui, vec2};
 
@@ -112,24 +112,4 @@ fn card(ui: &mut Ui, colour: Color32, content: impl FnOnce(&mut Ui)) {
     stripe.set_left(stripe.left() + 5.0);
     stripe.set_width(3.0);
     ui.painter().rect_filled(stripe, 2.0, colour);
-}
-
-/// Says what will happen while files are held over the window.
-pub fn drop_hint_ui(ctx: &egui::Context) {
-    let hovering = ctx.input(|input| input.raw.hovered_files.len());
-    if hovering == 0 {
-        return;
-    }
-    let layer = egui::LayerId::new(egui::Order::Tooltip, egui::Id::unique("drop hint"));
-    let painter = ctx.layer_painter(layer);
-    let rect = ctx.content_rect();
-    let dark = ctx.theme() == egui::Theme::Dark;
-    let palette = if dark { &crate::app::ui::theme::DARK } else { &crate::app::ui::theme::LIGHT };
-    painter.rect_filled(rect, 0.0, palette.window.gamma_multiply(0.85));
-    let inner = rect.shrink(24.0);
-    painter.rect_stroke(inner, 14.0, Stroke::new(2.0, palette.accent), egui::StrokeKind::Inside);
-    let font = egui::FontId::new(20.0, crate::app::ui::theme::strong_family());
-    let text = "Drop a recording or a MIDI performance, and its MIDI score\nTogether or one after the other";
-    let galley = painter.layout(text.to_owned(), font, palette.ink, inner.width());
-    painter.galley(rect.center() - 0.5 * galley.size(), galley, palette.ink);
 }

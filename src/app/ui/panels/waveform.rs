@@ -22,7 +22,7 @@ pub fn waveform_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         paint_wave(&canvas, piece, state.scale.gain);
         paint_onsets(&canvas, state);
     } else {
-        canvas.hint("Drop an audio file and its MIDI score here");
+        canvas.hint("Drop a recording and its score here, or open them with Ctrl+O");
     }
     canvas.paint_overlay(state);
     if state.document.is_some() {

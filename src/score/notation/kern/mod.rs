@@ -18,15 +18,25 @@ use spines::{Kind, Spine};
 
 /// Most columns that a row may have: splits can double them row by row.
 const MOST_SPINES: usize = 500;
+/// Most notes and rests, and most bytes in a line: an opera has a tenth.
+const MOST_NOTES: usize = 1_000_000;
+const LONGEST_LINE: usize = 1 << 20;
 const REMEDY: &str = "export or download it again";
 
 /// Reads a Humdrum file with at least one **kern spine.
 pub(super) fn read(name: &Path, text: &str) -> Result<WrittenScore> {
     let mut reader = Reader::default();
     for (index, line) in text.lines().enumerate() {
-        reader.row(name, index + 1, line.trim_end_matches('\r'))?;
+        if line.len() <= LONGEST_LINE {
+            reader.row(name, index + 1, line.trim_end_matches('\r'))?;
+        }
         if reader.bars.len() > MOST_BARS {
             let cause = format!("it has more than the {MOST_BARS} bars accepted");
+            return Err(Error::limit(name, cause, "check that this is the score, or split it"));
+        }
+        // A line alone may be the whole file.
+        if reader.score.notes.len() + reader.score.rests.len() > MOST_NOTES || line.len() > LONGEST_LINE {
+            let cause = format!("it has more than the {MOST_NOTES} notes accepted, or a line of more than a megabyte");
             return Err(Error::limit(name, cause, "check that this is the score, or split it"));
         }
     }

@@ -53,9 +53,9 @@ impl Staves {
         let part = u16::try_from(self.parts.len()).unwrap_or(u16::MAX);
         let own = staves.iter().map(|(_, label)| label.as_str()).find(|label| !label.is_empty()).unwrap_or_default();
         let name = if label.is_empty() { own } else { label };
-        let name = if name.is_empty() { format!("Part {}", part + 1) } else { name.to_owned() };
+        let name = if name.is_empty() { format!("Part {}", self.parts.len() + 1) } else { name.to_owned() };
         self.parts.push(Part {
-            id: format!("P{}", part + 1),
+            id: format!("P{}", self.parts.len() + 1),
             name,
             staves: staves.len().min(100) as u8,
             program: None,

@@ -1,0 +1,138 @@
+//! What dropping files on the window would do, told by their names alone while they are held over it.
+
+use std::path::PathBuf;
+
+use super::document::source::{FileRole, file_name, role_by_name};
+use super::preferences::SideTab;
+use super::state::{AppState, Dialog};
+
+/// More files than this are counted.
+const MOST_LISTED: usize = 6;
+
+/// What is said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DropHint {
+    /// What would happen.
+    pub title: String,
+    /// Every file with what it is taken for.
+    pub files: Vec<(String, &'static str)>,
+}
+
+/// What to say of files; `None` stands for one whose name the system does not tell.
+pub fn drop_hint(files: &[Option<PathBuf>], state: &AppState) -> DropHint {
+    let Some(paths) = files.iter().cloned().collect::<Option<Vec<PathBuf>>>() else {
+        let title = "Drop a recording or a MIDI performance and its score\nTogether or one after the other".to_owned();
+        return DropHint { title, files: Vec::new() };
+    };
+    let mut listed: Vec<_> =
+        paths.iter().take(MOST_LISTED).map(|path| (file_name(path), words(role_by_name(path)))).collect();
+    if paths.len() > MOST_LISTED {
+        listed.push((format!("and {} more", paths.len() - MOST_LISTED), ""));
+    }
+    DropHint { title: title(&paths, state), files: listed }
+}
+
+fn words(role: Option<FileRole>) -> &'static str {
+    match role {
+        Some(FileRole::Recording) => "recording",
+        Some(FileRole::Score) => "score",
+        Some(FileRole::Reference) => "ground truth or another alignment",
+        Some(FileRole::Session) => "session",
+        Some(FileRole::Model) => "model",
+        Some(FileRole::SoundFont) => "SoundFont",
+        None => "not something Agogic reads",
+    }
+}
+
+fn title(paths: &[PathBuf], state: &AppState) -> String {
+    if let (Some(Dialog::Relink(asked)), [_]) = (&state.dialog, paths)
+        && let Some(missing) = asked.missing()
+    {
+        return format!("Drop it to take it for {}", file_name(&missing.was));
+    }
+    let count = |wanted: FileRole| paths.iter().filter(|path| role_by_name(path) == Some(wanted)).count();
+    let (recordings, scores) = (count(FileRole::Recording), count(FileRole::Score));
+    let replaces = count(FileRole::Session) + recordings + scores > 0;
+    let title = if count(FileRole::Session) > 0 {
+        "Drop to open the session".to_owned()
+    } else if recordings > 0 && scores > 0 {
+        "Drop to open and align them".to_owned()
+    } else if scores > 1 {
+        "Drop to open them: the freer one is taken for the performance".to_owned()
+    } else if recordings > 0 {
+        match other_half(state, false) {
+            Some(score) => format!("Drop to align it with {score}"),
+            None => "Drop it, then its score".to_owned(),
+        }
+    } else if scores > 0 {
+        match other_half(state, true) {
+            Some(recording) => format!("Drop to align {recording} with it"),
+            None => "Drop it, then its recording".to_owned(),
+        }
+    } else if count(FileRole::Reference) > 0 {
+        "Drop to compare the alignment with it".to_owned()
+    } else if count(FileRole::Model) > 0 {
+        let training = state.preferences.side_tab == SideTab::Tune;
+        if training { "Drop to train from this model" } else { "Drop to align with this model" }.to_owned()
+    } else if count(FileRole::SoundFont) > 0 {
+        "Drop to hear the score with this SoundFont".to_owned()
+    } else {
+        "Agogic reads recordings, scores, alignments and its own sessions".to_owned()
+    };
+    if replaces && state.is_changed() {
+        format!("{title}\nYou are asked first whether to save your changes")
+    } else {
+        title
+    }
+}
+
+/// What a file that comes alone would be opened with: what waits, or what is open.
+fn other_half(state: &AppState, recording: bool) -> Option<String> {
+    let waiting = if recording { &state.waiting.recording } else { &state.waiting.score };
+    let sources = state.piece().map(|piece| &piece.sources);
+    let open = sources.map(|sources| if recording { &sources.recording } else { &sources.score });
+    waiting.as_deref().or_else(|| open?.path()).map(file_name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::preferences::Preferences;
+
+    fn hint(names: &[&str], state: &AppState) -> DropHint {
+        drop_hint(&names.iter().map(|name| Some(PathBuf::from(name))).collect::<Vec<_>>(), state)
+    }
+
+    #[test]
+    fn every_kind_of_file_is_told_what_dropping_it_does() {
+        let mut state = AppState::new(Preferences::default());
+        for (names, title, kind) in [
+            (vec!["a.flac", "a.mid"], "open and align", "recording"),
+            (vec!["a.mid", "b.mid"], "freer one", "score"),
+            (vec!["A.WAV"], "then its score", "recording"),
+            (vec!["a.musicxml"], "then its recording", "score"),
+            (vec!["truth.csv"], "compare", "ground truth or another alignment"),
+            (vec!["a.agogic"], "open the session", "session"),
+            (vec!["mine.safetensors"], "align with this model", "model"),
+            (vec!["piano.sf2"], "hear the score", "SoundFont"),
+            (vec!["letter.pdf"], "Agogic reads", "not something Agogic reads"),
+        ] {
+            let said = hint(&names, &state);
+            assert!(said.title.contains(title), "{names:?}: {said:?}");
+            assert_eq!(said.files.first().map(|file| file.1), Some(kind), "{names:?}");
+        }
+        state.waiting.score = Some(PathBuf::from("/x/waiting.mid"));
+        assert_eq!(hint(&["a.flac"], &state).title, "Drop to align it with waiting.mid");
+        state.preferences.side_tab = SideTab::Tune;
+        assert!(hint(&["mine.safetensors"], &state).title.contains("train"));
+    }
+
+    #[test]
+    fn where_names_are_not_told_the_hint_is_general_and_many_files_are_counted() {
+        let state = AppState::new(Preferences::default());
+        let general = drop_hint(&[None, Some(PathBuf::from("a.wav"))], &state);
+        assert!(general.files.is_empty() && general.title.contains("a recording"));
+        let many = hint(&["1.wav", "2.wav", "3.wav", "4.wav", "5.wav", "6.wav", "7.wav", "8.wav"], &state);
+        assert_eq!(many.files.last().unwrap().0, "and 2 more");
+    }
+}

@@ -1,0 +1,156 @@
+//! A working day in a quarter of an hour: what a window holds on to must not grow with it. Memory and descriptors are those of a whole
+//! process, so the test has one to itself.
+
+#![cfg(target_os = "linux")]
+
+use std::path::{Path, PathBuf};
+
+use agogic::window::Command;
+use agogic::window::tuning::Start;
+use agogic::{Anchor, Format};
+
+use super::{Bench, demo_files, folder, learn_and_judge_the_demo, open};
+
+/// How many hours the process works.
+const HOURS: &str = "AGOGIC_LONG_USE";
+
+/// What the process holds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Held {
+    megabytes: f64,
+    descriptors: usize,
+    threads: usize,
+}
+
+fn held() -> Held {
+    let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
+    let pages: f64 = statm.split_whitespace().nth(1).unwrap().parse().unwrap();
+    let count = |folder: &str| std::fs::read_dir(folder).unwrap().count();
+    Held { megabytes: pages * 4096.0 / 1e6, descriptors: count("/proc/self/fd"), threads: count("/proc/self/task") }
+}
+
+/// What a piece was worked on with.
+#[derive(Debug, Default)]
+struct Done {
+    opened: usize,
+    dragged: usize,
+    played_s: f64,
+    /// Steps and megabytes of the largest history.
+    history: (usize, f64),
+}
+
+/// A quarter of an hour with one piece: every onset in turn is dragged, the alignment found again, taken back or kept; it is heard, saved,
+/// exported, and opened again as a session.
+fn quarter(bench: &mut Bench, files: &[PathBuf], number: usize, done: &mut Done) {
+    bench.apply(Command::Open(files.to_vec()));
+    bench.wait("opening", |state| state.work.is_none() && state.solution().is_some() && !state.is_changed());
+    let session = bench.folder.join("today.agogic");
+    let onsets = bench.read(|state| state.solution().unwrap().onsets.len());
+    bench.apply(Command::ToggleLoop);
+    for step in 0..30 {
+        let (score_s, performance_s) = bench.onset((number * 7 + step * 11) % onsets);
+        for moved in [0.01, 0.02] {
+            let performance_s = performance_s + moved;
+            bench.apply(Command::Drag(Anchor { score_s, performance_s }));
+        }
+        bench.apply(Command::Drop);
+        bench.wait("solving", |state| state.work.is_none() && open(state).moved.is_none());
+        match step % 6 {
+            3 => bench.apply(Command::Undo),
+            4 => bench.apply(Command::Redo),
+            5 => bench.apply(Command::Keep),
+            _ => {}
+        }
+        bench.wait("solving", |state| state.work.is_none());
+        // Twenty seconds of it are heard after each.
+        bench.apply(Command::Seek((step as f64 * 3.0) % 40.0));
+        bench.apply(Command::TogglePlay);
+        for _ in 0..4 {
+            bench.clock.advance(5.0);
+            bench.harness.step();
+        }
+        if bench.read(|state| state.transport.playing) {
+            bench.apply(Command::TogglePlay);
+        }
+        done.dragged += 1;
+        done.played_s += 20.0;
+    }
+    bench.apply(Command::ToggleLoop);
+    bench.read(|state| {
+        let (steps, solutions, settings) = open(state).history.size();
+        let megabytes = (solutions + settings) as f64 / 1e6;
+        done.history = (done.history.0.max(steps), done.history.1.max(megabytes));
+    });
+    let _ = std::fs::remove_file(&session);
+    bench.apply(Command::SaveSessionAs(session.clone()));
+    bench.wait("saving", |state| !state.is_changed());
+    let export = bench.folder.join("today.csv");
+    let _ = std::fs::remove_file(&export);
+    bench.apply(Command::Export { format: Format::Csv, path: export.clone() });
+    bench.wait("exporting", |_| export.is_file());
+    bench.apply(Command::Open(vec![session]));
+    bench.wait("opening again", |state| state.work.is_none() && open(state).history.size().0 == 0);
+    done.opened += 2;
+}
+
+fn fine_tune(bench: &mut Bench, folder: &Path) {
+    let mut plan = bench.read(|state| state.tuning.plan.clone());
+    plan.start = Start::Model("small".to_owned());
+    plan.pieces.clear();
+    learn_and_judge_the_demo(&mut plan, folder);
+    plan.epochs = 2;
+    bench.apply(Command::SetPlan(plan));
+    bench.apply(Command::StartTraining);
+    bench.wait("training", |state| state.tuning.outcome.is_some() && state.work.is_none());
+}
+
+/// The whole day: `cargo test --test it -- --ignored --nocapture a_day_of_work`.
+#[test]
+#[ignore = "needs a process to itself: the next test runs two hours of it"]
+fn a_day_of_work_takes_no_more_than_its_first_hours() {
+    let hours: usize = std::env::var(HOURS).map_or(8, |text| text.parse().unwrap());
+    let folder = folder();
+    let [audio, score, _] = demo_files(folder.path());
+    let mut bench = Bench::new(folder.path(), Vec::new());
+    bench.wait_until_aligned();
+    let mut day = Vec::new();
+    println!("| hour | memory | descriptors | threads | pieces opened | drags solved | heard | largest undo history |");
+    println!("|---|---|---|---|---|---|---|---|");
+    for hour in 1..=hours {
+        let mut done = Done::default();
+        for number in 0..4 {
+            quarter(&mut bench, &[audio.clone(), score.clone()], hour * 4 + number, &mut done);
+        }
+        fine_tune(&mut bench, folder.path());
+        let now = held();
+        println!(
+            "| {hour} | {:.0} MB | {} | {} | {} | {} | {:.0} min | {} steps, {:.1} MB |",
+            now.megabytes,
+            now.descriptors,
+            now.threads,
+            done.opened,
+            done.dragged,
+            done.played_s / 60.0,
+            done.history.0,
+            done.history.1
+        );
+        day.push(now);
+    }
+    // The first hour fills caches and what the allocator keeps.
+    let (settled, end) = (day[(hours - 1).min(1)], day[hours - 1]);
+    assert_eq!((end.descriptors, end.threads), (settled.descriptors, settled.threads), "{day:?}");
+    assert!(end.megabytes < 1.1 * settled.megabytes + 10.0, "{day:?}");
+    println!("{hours} hours of work");
+}
+
+#[test]
+fn two_hours_of_work_leave_no_descriptor_and_no_thread() {
+    let name = "gui::long_use::a_day_of_work_takes_no_more_than_its_first_hours";
+    let run = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--ignored", "--exact", "--nocapture", name])
+        .env(HOURS, "2")
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&run.stdout);
+    assert!(run.status.success() && said.contains("2 hours of work"), "{said}{}", String::from_utf8_lossy(&run.stderr));
+}

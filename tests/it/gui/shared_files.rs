@@ -1,0 +1,146 @@
+//! Files that somebody else changes while a window is open on them: another window, another program, the system.
+
+use std::path::{Path, PathBuf};
+
+use agogic::Anchor;
+use agogic::window::{AppState, Command, Dialog, Severity};
+use egui_kittest::kittest::Queryable;
+
+use super::{Bench, demo_files, folder, open};
+
+/// Moves an onset a little and waits until that is solved.
+fn correct(bench: &mut Bench, index: usize) {
+    let (score_s, performance_s) = bench.onset(index);
+    bench.apply(Command::PlaceAnchor(Anchor { score_s, performance_s: performance_s + 0.02 }));
+    bench.wait("solving", |state| state.work.is_none() && open(state).moved.is_none());
+}
+
+fn save(bench: &mut Bench) {
+    bench.apply(Command::SaveSession);
+    bench.wait("saving", |state| !state.is_changed());
+}
+
+/// A session of the demo's files, with a window that has it open.
+fn opened(folder: &Path) -> (Bench, PathBuf) {
+    let [audio, score, _] = demo_files(folder);
+    let session = folder.join("piece.agogic");
+    let mut bench = Bench::new(folder, vec![audio, score]);
+    bench.wait_until_aligned();
+    bench.apply(Command::SaveSessionAs(session.clone()));
+    bench.wait("saving", |state| open(state).session_path.is_some());
+    (bench, session)
+}
+
+fn warned(state: &AppState, words: &str) -> bool {
+    state.notices.iter().any(|notice| notice.severity == Severity::Warning && notice.text.contains(words))
+}
+
+#[test]
+fn of_two_windows_on_one_session_neither_overwrites_what_the_other_saved_without_a_question() {
+    let folder = folder();
+    let (mut first, session) = opened(folder.path());
+    let mut second = Bench::new(folder.path(), vec![session.clone()]);
+    second.wait_until_aligned();
+    correct(&mut first, 20);
+    save(&mut first);
+    let of_first = std::fs::read(&session).unwrap();
+    correct(&mut second, 40);
+    second.apply(Command::SaveSession);
+    second.wait("the question", |state| matches!(state.dialog, Some(Dialog::Replace(_))));
+    second.harness.get_by_label_contains("Another window or program has written to it");
+    assert_eq!(std::fs::read(&session).unwrap(), of_first);
+    assert!(second.read(AppState::is_changed));
+    // Each window's unsaved work is safe in a slot of its own.
+    second.wait("autosave", |state| open(state).autosaved_revision == open(state).revision);
+    second.harness.get_by_label("Replace").click();
+    second.wait("saving", |state| !state.is_changed());
+    assert_ne!(std::fs::read(&session).unwrap(), of_first);
+    // What this window has written itself is its own again; for the first one it is not.
+    correct(&mut second, 60);
+    save(&mut second);
+    assert!(second.read(|state| state.dialog.is_none()));
+    correct(&mut first, 22);
+    first.apply(Command::SaveSession);
+    first.wait("the question", |state| matches!(state.dialog, Some(Dialog::Replace(_))));
+}
+
+#[test]
+fn work_recovered_from_a_crash_does_not_replace_a_session_that_was_saved_since() {
+    let folder = folder();
+    let (mut bench, session) = opened(folder.path());
+    correct(&mut bench, 20);
+    bench.wait("autosave", |state| open(state).autosaved_revision == open(state).revision);
+    drop(bench);
+    std::fs::write(&session, std::fs::read_to_string(&session).unwrap() + "\n").unwrap();
+    let before = std::fs::read(&session).unwrap();
+    let mut bench = Bench::new(folder.path(), Vec::new());
+    bench.wait_until_aligned();
+    bench.apply(Command::Recover);
+    bench.wait("recovering", |state| state.settings().anchors.len() == 1 && state.solution().is_some());
+    bench.apply(Command::SaveSession);
+    bench.wait("the question", |state| matches!(state.dialog, Some(Dialog::Replace(_))));
+    assert_eq!(std::fs::read(&session).unwrap(), before);
+}
+
+#[test]
+fn a_recording_that_changes_while_it_is_open_is_noticed_when_the_session_is_saved_and_when_it_is_opened() {
+    let folder = folder();
+    let (mut bench, session) = opened(folder.path());
+    let recording = folder.path().join("performance.ogg");
+    let mut bytes = std::fs::read(&recording).unwrap();
+    bytes.push(0);
+    std::fs::write(&recording, bytes).unwrap();
+    correct(&mut bench, 20);
+    save(&mut bench);
+    bench.wait("the warning", |state| warned(state, "performance.ogg has changed since it was opened"));
+    bench.close();
+    let mut bench = Bench::new(folder.path(), vec![session]);
+    bench.wait_until_aligned();
+    assert!(bench.read(|state| warned(state, "performance.ogg is not the same file as when the session was saved")));
+}
+
+#[test]
+fn a_session_is_saved_although_its_recording_has_vanished() {
+    let folder = folder();
+    let (mut bench, session) = opened(folder.path());
+    std::fs::rename(folder.path().join("performance.ogg"), folder.path().join("home/elsewhere.ogg")).unwrap();
+    correct(&mut bench, 20);
+    save(&mut bench);
+    bench.wait("the warning", |state| warned(state, "performance.ogg can no longer be read"));
+    bench.close();
+    // The session still knows what it was of.
+    let text = std::fs::read_to_string(&session).unwrap();
+    assert!(text.contains("\"fingerprint\"") && text.contains("fnv1a"), "{}", &text[..500]);
+}
+
+#[cfg(unix)]
+#[test]
+fn where_nothing_can_be_kept_for_a_crash_the_window_says_so_and_works() {
+    let folder = folder();
+    std::fs::write(folder.path().join("home"), "a file where the folder should be").unwrap();
+    let mut bench = Bench::first_start(folder.path(), Vec::new());
+    bench.wait_until_aligned();
+    bench.apply(Command::Welcome(None));
+    assert!(bench.read(|state| warned(state, "A crash would lose changes")));
+    correct(&mut bench, 20);
+    bench.apply(Command::SaveSessionAs(folder.path().join("piece.agogic")));
+    bench.wait("saving", |state| !state.is_changed());
+    bench.close();
+}
+
+#[test]
+fn an_autosave_that_failed_is_said_and_tried_again() {
+    let folder = folder();
+    let mut bench = Bench::new(folder.path(), Vec::new());
+    bench.wait_until_aligned();
+    // A folder where the file should be: it cannot be written, whoever runs the test.
+    let slot = folder.path().join("home/recovery-0.agogic");
+    std::fs::create_dir(&slot).unwrap();
+    correct(&mut bench, 20);
+    bench.wait("the failure", |state| open(state).autosave_failed);
+    assert!(bench.read(|state| state.notices.iter().any(|notice| notice.severity == Severity::Error)));
+    assert!(bench.read(|state| !open(state).is_safe()));
+    std::fs::remove_dir(&slot).unwrap();
+    bench.wait("another attempt", |state| open(state).is_safe());
+    assert!(slot.is_file());
+}

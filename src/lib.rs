@@ -11,6 +11,7 @@ mod app;
 #[allow(dead_code, reason = "the window uses the rest")]
 mod app {
     pub mod document {
+        pub mod fingerprint;
         pub mod session;
         pub mod source;
     }

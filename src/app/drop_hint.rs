@@ -1,4 +1,4 @@
-//! What dropping files on the window would do, told by their names alone while they are held over it.
+//! What dropping files on the window would do, judged by their names alone while they are held over it.
 
 use std::path::PathBuf;
 
@@ -40,7 +40,7 @@ fn words(role: Option<FileRole>) -> &'static str {
         Some(FileRole::Session) => "session",
         Some(FileRole::Model) => "model",
         Some(FileRole::SoundFont) => "SoundFont",
-        None => "not something Agogic reads",
+        None => "not supported",
     }
 }
 
@@ -48,7 +48,7 @@ fn title(paths: &[PathBuf], state: &AppState) -> String {
     if let (Some(Dialog::Relink(asked)), [_]) = (&state.dialog, paths)
         && let Some(missing) = asked.missing()
     {
-        return format!("Drop it to take it for {}", file_name(&missing.was));
+        return format!("Drop it to use it as {}", file_name(&missing.was));
     }
     let count = |wanted: FileRole| paths.iter().filter(|path| role_by_name(path) == Some(wanted)).count();
     let (recordings, scores) = (count(FileRole::Recording), count(FileRole::Score));
@@ -58,16 +58,16 @@ fn title(paths: &[PathBuf], state: &AppState) -> String {
     } else if recordings > 0 && scores > 0 {
         "Drop to open and align them".to_owned()
     } else if scores > 1 {
-        "Drop to open them: the freer one is taken for the performance".to_owned()
+        "Drop to open them: the one with freer timing is used as the performance".to_owned()
     } else if recordings > 0 {
         match other_half(state, false) {
             Some(score) => format!("Drop to align it with {score}"),
-            None => "Drop it, then its score".to_owned(),
+            None => "Drop it, then drop its score".to_owned(),
         }
     } else if scores > 0 {
         match other_half(state, true) {
             Some(recording) => format!("Drop to align {recording} with it"),
-            None => "Drop it, then its recording".to_owned(),
+            None => "Drop it, then drop its recording".to_owned(),
         }
     } else if count(FileRole::Reference) > 0 {
         "Drop to compare the alignment with it".to_owned()
@@ -80,7 +80,7 @@ fn title(paths: &[PathBuf], state: &AppState) -> String {
         "Agogic reads recordings, scores, alignments and its own sessions".to_owned()
     };
     if replaces && state.is_changed() {
-        format!("{title}\nYou are asked first whether to save your changes")
+        format!("{title}\nYou will be asked to save your changes first")
     } else {
         title
     }
@@ -108,14 +108,14 @@ mod tests {
         let mut state = AppState::new(Preferences::default());
         for (names, title, kind) in [
             (vec!["a.flac", "a.mid"], "open and align", "recording"),
-            (vec!["a.mid", "b.mid"], "freer one", "score"),
-            (vec!["A.WAV"], "then its score", "recording"),
-            (vec!["a.musicxml"], "then its recording", "score"),
+            (vec!["a.mid", "b.mid"], "freer timing", "score"),
+            (vec!["A.WAV"], "then drop its score", "recording"),
+            (vec!["a.musicxml"], "then drop its recording", "score"),
             (vec!["truth.csv"], "compare", "ground truth or another alignment"),
             (vec!["a.agogic"], "open the session", "session"),
             (vec!["mine.safetensors"], "align with this model", "model"),
             (vec!["piano.sf2"], "hear the score", "SoundFont"),
-            (vec!["letter.pdf"], "Agogic reads", "not something Agogic reads"),
+            (vec!["letter.pdf"], "Agogic reads", "not supported"),
         ] {
             let said = hint(&names, &state);
             assert!(said.title.contains(title), "{names:?}: {said:?}");

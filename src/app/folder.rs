@@ -8,7 +8,8 @@ pub fn user_folder() -> Option<PathBuf> {
     if let Some(folder) = env::var_os("AGOGIC_HOME").filter(|folder| !folder.is_empty()) {
         return Some(PathBuf::from(folder));
     }
-    let home = env::home_dir();
+    // An empty HOME would mean wherever the program was started.
+    let home = env::home_dir().filter(|home| home.is_absolute());
     let base = if cfg!(target_os = "windows") {
         env::var_os("APPDATA").map(PathBuf::from)
     } else if cfg!(target_os = "macos") {

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
@@ -80,8 +82,27 @@ impl Folders {
 
     /// Finds out which of them are still there.
     pub fn look(&mut self) {
-        self.gone = self.last.iter().filter(|(_, folder)| !folder.is_dir()).map(|(purpose, _)| *purpose).collect();
+        let there = which_are_there(self.last.values().cloned().collect());
+        self.gone =
+            self.last.iter().filter(|(_, folder)| !there.contains(*folder)).map(|(purpose, _)| *purpose).collect();
     }
+}
+
+/// How long a drive has to answer before it counts as gone: the window waits for it.
+const LONGEST_LOOK: Duration = Duration::from_millis(250);
+
+/// Those of the folders that are there. A drive that does not answer is not waited for.
+pub fn which_are_there(folders: Vec<PathBuf>) -> BTreeSet<PathBuf> {
+    let (sender, answers) = channel();
+    let mut asked = 0;
+    for folder in folders {
+        let sender = sender.clone();
+        let look = move || sender.send(folder.is_dir().then_some(folder));
+        asked += usize::from(std::thread::Builder::new().name("agogic-look".to_owned()).spawn(look).is_ok());
+    }
+    let end = Instant::now() + LONGEST_LOOK;
+    let in_time = (0..asked).map_while(|_| answers.recv_timeout(end.saturating_duration_since(Instant::now())).ok());
+    in_time.flatten().collect()
 }
 
 #[cfg(test)]

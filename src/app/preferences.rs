@@ -1,5 +1,6 @@
 //! What is remembered from one start to the next.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use egui_tiles::Tree;
@@ -141,12 +142,13 @@ fn known() -> bool {
 }
 
 impl Preferences {
-    /// Reads them from a folder; what is missing or damaged is as on the first start.
+    /// Reads them from a folder; what is missing or damaged is as on the first start. Who has a file that cannot be read today is no
+    /// newcomer, and it is not replaced before the window closes.
     pub fn read(folder: &Path) -> Self {
         let text = std::fs::read_to_string(folder.join(FILE));
         let mut read: Self = match text.as_deref() {
             Ok(text) => serde_json::from_str(text).unwrap_or_else(|_| Self { welcomed: true, ..Self::default() }),
-            Err(_) => Self::default(),
+            Err(error) => Self { welcomed: error.kind() != ErrorKind::NotFound, ..Self::default() },
         };
         // A layout of an older version: its panes come back with the missing one.
         if !is_complete(&read.layout) {

@@ -324,6 +324,8 @@ pub struct AppState {
     pub cards: Vec<DeviceInfo>,
     /// What is done when the session has been saved.
     pub after_saving: Option<Afterwards>,
+    /// Where the session is to be saved once the save that is under way has ended, and whether another file may be replaced.
+    pub save_again: Option<(PathBuf, bool)>,
     /// What crashed windows left, to be offered one after the other.
     pub left_behind: Vec<Leftover>,
     /// The picture that is to be written, and whether another file may be replaced.
@@ -354,6 +356,7 @@ impl AppState {
             devices: Vec::new(),
             cards: Vec::new(),
             after_saving: None,
+            save_again: None,
             left_behind: Vec::new(),
             picture: None,
             quit: false,

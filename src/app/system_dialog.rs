@@ -8,6 +8,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::Thread;
 
+use super::document::source::{FileRole, MIDI, extensions};
+use super::folders::which_are_there;
+
 /// What the user is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Question {
@@ -23,7 +26,7 @@ pub enum Question {
     OpenSoundFont,
     /// A SoundFont to hear the score with.
     OpenPlaybackSoundFont,
-    /// A learned extractor.
+    /// An ear or an extractor.
     OpenModel,
     /// Recordings with their scores and truths, or a manifest.
     AddLabelled,
@@ -62,9 +65,7 @@ fn start_of(
     is_there: impl Fn(&Path) -> bool,
 ) -> (Option<PathBuf>, Option<String>) {
     let mut folders = folders.into_iter().filter(|folder| is_there(folder));
-    let (Question::SaveSession(path) | Question::Export(path) | Question::Picture(path)) = question else {
-        return (folders.next(), None);
-    };
+    let Some(path) = question.proposed() else { return (folders.next(), None) };
     let typed = path.parent().filter(|typed| !typed.as_os_str().is_empty()).map(Path::to_owned);
     let typed = typed.filter(|typed| is_there(typed));
     (typed.or_else(|| folders.next()), path.file_name().map(|name| name.to_string_lossy().into_owned()))
@@ -72,7 +73,9 @@ fn start_of(
 
 /// Opens a dialog where the question says, or in the first of `folders` that is there. To be called on the window's thread.
 pub fn ask(question: Question, folders: Vec<PathBuf>) -> Ask {
-    let (folder, name) = start_of(&question, folders, Path::is_dir);
+    let typed = question.proposed().and_then(Path::parent).map(Path::to_owned);
+    let there = which_are_there(folders.iter().cloned().chain(typed).collect());
+    let (folder, name) = start_of(&question, folders, |folder| there.contains(folder));
     let mut dialog = rfd::AsyncFileDialog::new();
     if let Some(folder) = folder {
         dialog = dialog.set_directory(folder);
@@ -82,7 +85,7 @@ pub fn ask(question: Question, folders: Vec<PathBuf>) -> Ask {
     }
     dialog = dialog.set_title(question.title());
     for (name, extensions) in question.filters() {
-        dialog = dialog.add_filter(*name, extensions);
+        dialog = dialog.add_filter(name, &extensions);
     }
     let answer: Answer = match &question {
         Question::OpenFiles | Question::AddLabelled => {
@@ -101,6 +104,14 @@ fn one(answer: impl Future<Output = Option<rfd::FileHandle>> + Send + 'static) -
 }
 
 impl Question {
+    /// The path that is proposed, of what is written.
+    fn proposed(&self) -> Option<&Path> {
+        match self {
+            Self::SaveSession(path) | Self::Export(path) | Self::Picture(path) => Some(path),
+            _ => None,
+        }
+    }
+
     /// What a dialog that asks it is called.
     pub fn title(&self) -> String {
         let title = match self {
@@ -110,7 +121,7 @@ impl Question {
             Self::OpenTranscription => "Open a transcription of the recording",
             Self::OpenReference => "Open a ground truth or another alignment",
             Self::OpenSoundFont | Self::OpenPlaybackSoundFont => "Open a SoundFont",
-            Self::OpenModel | Self::StartModel => "Open a learned extractor",
+            Self::OpenModel | Self::StartModel => "Open a model",
             Self::AddLabelled => "Add a recording, its score and its true alignment, or a manifest",
             Self::AddLabelledFolder => "Add a folder of labelled pieces",
             Self::SaveSession(_) => "Save the session",
@@ -121,27 +132,27 @@ impl Question {
     }
 
     /// Which files are shown, by name and extensions.
-    fn filters(&self) -> &'static [(&'static str, &'static [&'static str])] {
-        const ALL: (&str, &[&str]) = ("All files", &["*"]);
+    fn filters(&self) -> Vec<(&'static str, Vec<&'static str>)> {
+        let all = || ("All files", vec!["*"]);
+        let [recordings, scores, session] = [FileRole::Recording, FileRole::Score, FileRole::Session];
         match self {
-            Self::OpenFiles => &[("Recordings, scores and sessions", OPENABLE), ALL],
-            Self::OpenRecording => &[("Recordings and MIDI performances", PERFORMANCES), ALL],
-            Self::OpenTranscription => &[("MIDI files", &["mid", "midi"]), ALL],
-            Self::OpenReference => &[("Alignments", &["csv", "json", "txt", "align", "match"])],
-            Self::OpenSoundFont | Self::OpenPlaybackSoundFont => &[("SoundFonts", &["sf2"])],
-            Self::OpenModel | Self::StartModel => &[("Models", &["safetensors"])],
-            Self::Missing(_) | Self::AddLabelled => &[ALL],
-            Self::AddLabelledFolder | Self::SaveSession(_) | Self::Export(_) | Self::Picture(_) => &[],
+            Self::OpenFiles => {
+                vec![("Recordings, scores and sessions", extensions(&[recordings, scores, session])), all()]
+            }
+            Self::OpenRecording => {
+                vec![("Recordings and MIDI performances", [&extensions(&[recordings]), MIDI].concat()), all()]
+            }
+            Self::OpenTranscription => vec![("MIDI files", MIDI.to_vec()), all()],
+            Self::OpenReference => vec![("Alignments", extensions(&[FileRole::Reference]))],
+            Self::OpenSoundFont | Self::OpenPlaybackSoundFont => {
+                vec![("SoundFonts", extensions(&[FileRole::SoundFont]))]
+            }
+            Self::OpenModel | Self::StartModel => vec![("Models", extensions(&[FileRole::Model]))],
+            Self::Missing(_) | Self::AddLabelled => vec![all()],
+            Self::AddLabelledFolder | Self::SaveSession(_) | Self::Export(_) | Self::Picture(_) => Vec::new(),
         }
     }
 }
-
-const PERFORMANCES: &[&str] =
-    &["wav", "flac", "mp3", "ogg", "oga", "m4a", "mp4", "aac", "aif", "aiff", "caf", "mkv", "webm", "mid", "midi"];
-const OPENABLE: &[&str] = &[
-    "wav", "flac", "mp3", "ogg", "oga", "m4a", "mp4", "aac", "aif", "aiff", "caf", "mkv", "webm", "mid", "midi",
-    "musicxml", "mxl", "xml", "mei", "krn", "agogic",
-];
 
 /// Waits for the answer.
 pub fn wait(ask: Ask) -> Vec<PathBuf> {

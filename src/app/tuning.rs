@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::document::fingerprint::Fingerprint;
 use crate::align::settings::{FeatureKind, SHIPPED_EAR, Settings};
 use crate::base::atomic_file::write_bytes_atomically;
+use crate::base::job::JobContext;
 use crate::learning::{EpochRecord, PieceFiles, PieceScores, TrainEvent, TrainParams, TrainingMethod};
 use crate::networks::ModelKind;
 
@@ -47,7 +48,7 @@ impl LabelledPiece {
     /// A piece to learn from.
     pub fn of_files(files: PieceFiles) -> Self {
         let PieceFiles { name, audio, score, truth } = files;
-        let score_hash = Fingerprint::of(&score).map_or(0, |fingerprint| fingerprint.fnv1a);
+        let score_hash = Fingerprint::of(&JobContext::new(), &score).map_or(0, |fingerprint| fingerprint.fnv1a);
         Self { name, audio, score, truth, role: Role::Learn, score_hash }
     }
 

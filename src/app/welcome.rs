@@ -44,8 +44,8 @@ impl Welcome {
             Self::Greeting => return None,
             Self::Notes => (
                 1,
-                "Every note stands where it was played",
-                "Drag one to correct it, and the passage around it follows. Ctrl and the wheel bring you closer.",
+                "Every note appears where it was played",
+                "Drag one to correct it, and the passage around it follows. Ctrl+wheel zooms in.",
             ),
             Self::Playing => (
                 2,
@@ -54,7 +54,7 @@ impl Welcome {
             ),
             Self::Result => (
                 3,
-                "How good it is, and where to look",
+                "How good it is, and what to check",
                 "N goes to the next place to check. Ctrl+E exports the alignment, Ctrl+S saves your work.",
             ),
         };

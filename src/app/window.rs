@@ -58,10 +58,13 @@ impl Window {
         let mut state = AppState::new(preferences);
         let found = options.user_folder.as_deref().map(recovery::take_slot).unwrap_or_default();
         state.left_behind = found.left_behind;
-        if let (Some(folder), None) = (&options.user_folder, &found.slot) {
-            let folder = folder.display();
+        if found.slot.is_none() {
+            let cause = match &options.user_folder {
+                Some(folder) => format!("{} is not writable", folder.display()),
+                None => "there is no home folder".to_owned(),
+            };
             state.tell(Notice::warning(format!(
-                "A crash would lose changes that are not saved: nothing can be kept in {folder}. Set AGOGIC_HOME to a folder that can be written to."
+                "Unsaved changes would be lost in a crash: {cause}. Set AGOGIC_HOME to a writable folder."
             )));
         }
         if let Some(folder) = options.user_folder.as_deref().filter(|_| options.files.is_empty()) {

@@ -4,6 +4,7 @@ mod complaints;
 mod mp4_trim;
 mod sink;
 mod stream;
+mod watched;
 
 #[cfg(test)]
 mod bad_input_tests;
@@ -18,6 +19,7 @@ use symphonia::core::io::{MediaSource, ReadOnlySource};
 
 use self::sink::{MonoSink, Trim};
 use self::stream::AudioStream;
+use self::watched::Watched;
 use super::AudioClip;
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
@@ -97,18 +99,19 @@ pub fn clip_of_samples(
     Ok(AudioClip { samples: mono.finish()?, sample_rate: ANALYSIS_RATE })
 }
 
-fn decode_source(ctx: &JobContext, path: &Path, mut source: Box<dyn MediaSource>) -> Result<Decoded> {
+fn decode_source(ctx: &JobContext, path: &Path, source: Box<dyn MediaSource>) -> Result<Decoded> {
     ctx.check()?;
+    let (mut source, failure) = Watched::new(source);
     let (mut head, mut mp4_trims) = (Vec::new(), Vec::new());
     // A pipe has no length and cannot be read twice.
     if source.is_seekable() {
         if source.byte_len() == Some(0) {
             return Err(Error::malformed(path, "the file is empty", "choose an audio file"));
         }
-        head = read_head(&mut *source).map_err(|e| Error::io("read", path, e))?;
-        mp4_trims = mp4_trim::read_trims(&mut *source);
+        head = read_head(&mut source).map_err(|e| Error::io("read", path, e))?;
+        mp4_trims = mp4_trim::read_trims(&mut source);
     }
-    let stream = AudioStream::open(path, source, &head, &mp4_trims)?;
+    let stream = AudioStream::open(path, Box::new(source), failure, &head, &mp4_trims)?;
     let (samples, source) = stream.decode(ctx)?;
     ctx.report("decoding", 1.0)?;
     Ok(Decoded { clip: AudioClip { samples, sample_rate: ANALYSIS_RATE }, source })

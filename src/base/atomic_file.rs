@@ -6,7 +6,7 @@ use std::fs::{Metadata, OpenOptions};
 use std::io::{self, BufWriter, Cursor, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use tempfile::NamedTempFile;
 
@@ -87,7 +87,7 @@ pub fn resolve(path: &Path) -> io::Result<PathBuf> {
             }
         }
     }
-    Err(io::Error::other("its symbolic links lead in a circle"))
+    Err(io::Error::other("its symbolic links form a loop"))
 }
 
 /// A regular file to be made or replaced.
@@ -120,7 +120,7 @@ fn target(path: &Path) -> Result<Option<Target>> {
 fn explained(source: io::Error) -> io::Error {
     match source.kind() {
         io::ErrorKind::NotFound => io::Error::new(source.kind(), "the folder does not exist"),
-        io::ErrorKind::NotADirectory => io::Error::new(source.kind(), "what should be its folder is a file"),
+        io::ErrorKind::NotADirectory => io::Error::new(source.kind(), "its parent is a file, not a folder"),
         _ => source,
     }
 }
@@ -129,7 +129,7 @@ fn explained(source: io::Error) -> io::Error {
 fn explained_link(path: &Path, source: io::Error) -> io::Error {
     match (source.kind(), std::fs::read_link(path)) {
         (io::ErrorKind::NotFound, Ok(to)) => {
-            io::Error::new(source.kind(), format!("it is a link to {}, whose folder does not exist", to.display()))
+            io::Error::new(source.kind(), format!("it is a link to {}, in a folder that does not exist", to.display()))
         }
         _ => explained(source),
     }
@@ -158,11 +158,16 @@ fn sweep(folder: &Path) {
     let entries = if is_new { std::fs::read_dir(folder).ok() } else { None };
     for entry in entries.into_iter().flatten().flatten() {
         let is_ours = is_temporary(&entry.file_name());
-        let age = || entry.metadata().ok().filter(Metadata::is_file)?.modified().ok()?.elapsed().ok();
-        if is_ours && age().is_some_and(|age| age > STALE) {
+        let modified = || entry.metadata().ok().filter(Metadata::is_file)?.modified().ok();
+        if is_ours && modified().is_some_and(is_stale) {
             let _ = std::fs::remove_file(entry.path());
         }
     }
+}
+
+/// A file from the future is one from before the clock was set back: it would wait for that time in vain.
+fn is_stale(modified: SystemTime) -> bool {
+    modified.elapsed().unwrap_or_else(|ahead| ahead.duration()) > STALE
 }
 
 fn folder_of(path: &Path) -> PathBuf {
@@ -247,7 +252,7 @@ mod tests {
         for (wrong, word) in [
             (folder.path().to_owned(), "directory"),
             (folder.path().join("none").join("out.csv"), "the folder does not exist"),
-            (path.join("out.csv"), "what should be its folder is a file"),
+            (path.join("out.csv"), "its parent is a file, not a folder"),
         ] {
             let message = check_writable(&wrong).unwrap_err().to_string();
             assert!(message.contains(word), "{message}");
@@ -258,7 +263,7 @@ mod tests {
     #[test]
     fn what_a_killed_process_left_is_removed_and_what_is_being_written_is_not() {
         let folder = tempfile::tempdir().unwrap();
-        let two_hours_ago = std::time::SystemTime::now() - 2 * STALE;
+        let two_hours_ago = SystemTime::now() - 2 * STALE;
         for (name, is_old) in [(".agogic-a1B2c3", true), (".agogic-d4E5f6", false), (".agogic-notes", true)] {
             let file = std::fs::File::create(folder.path().join(name)).unwrap();
             if is_old {
@@ -272,6 +277,17 @@ mod tests {
         let name = used.path().file_name().unwrap().to_str().unwrap();
         assert_eq!(name.len(), TEMPORARY_PREFIX.len() + RANDOM_LETTERS);
         assert!(name.starts_with(TEMPORARY_PREFIX), "{name}");
+    }
+
+    #[test]
+    fn what_was_left_before_the_clock_was_set_back_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let now = SystemTime::now();
+        for (name, modified) in [(".agogic-a1B2c3", now + 2 * STALE), (".agogic-d4E5f6", now + STALE / 2)] {
+            std::fs::File::create(folder.path().join(name)).unwrap().set_modified(modified).unwrap();
+        }
+        sweep(folder.path());
+        assert_eq!(names_in(folder.path()), [".agogic-d4E5f6"], "clocks of two machines may differ by a little");
     }
 
     #[cfg(unix)]
@@ -333,12 +349,12 @@ mod tests {
             for message in
                 [check_writable(&nowhere), write_bytes_atomically(&nowhere, b"new")].map(|r| r.unwrap_err().to_string())
             {
-                assert!(message.contains("link to no such folder/out, whose folder does not exist"), "{message}");
+                assert!(message.contains("link to no such folder/out, in a folder that does not exist"), "{message}");
             }
             assert!(std::fs::symlink_metadata(&nowhere).unwrap().is_symlink(), "a link that leads nowhere stays one");
             symlink("circle", &circle).unwrap();
             let message = check_writable(&circle).unwrap_err().to_string();
-            assert!(message.contains("circle"), "{message}");
+            assert!(message.contains("links form a loop"), "{message}");
         }
 
         #[test]

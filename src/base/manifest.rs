@@ -108,8 +108,9 @@ fn parse(
         let written_audio = field(audio).ok_or(format!("line {line} names no audio file"))?;
         let written_score = field(score).ok_or(format!("line {line} names no score"))?;
         count += 1;
-        if count > MANY_ROWS && record.position().is_some_and(|at| at.byte() < count * LEAST_BYTES_A_ROW) {
-            return Err(format!("its {count} rows and more are too short to be names of files"));
+        // The position is where this row begins: only those before it have been passed.
+        if count > MANY_ROWS && record.position().is_some_and(|at| at.byte() < (count - 1) * LEAST_BYTES_A_ROW) {
+            return Err("it has more than 200,000 rows, and they are too short to be file names".to_owned());
         }
         take(ManifestRow {
             id: id.and_then(field).map(str::to_owned),
@@ -143,7 +144,7 @@ impl<T: Read> Read for ShortLines<T> {
         };
         self.length = before + last as u64;
         if self.length > LONGEST_LINE {
-            return Err(std::io::Error::other("a line of more than a megabyte"));
+            return Err(std::io::Error::other("a line is longer than 1 MB"));
         }
         Ok(read)
     }
@@ -212,6 +213,28 @@ mod tests {
         let commas = parse("# made, by hand, today\nNo. 1, Allegro.wav\ts.mid\n");
         assert_eq!(commas.rows[0].audio, Path::new("d/No. 1, Allegro.wav"));
         assert_eq!(parse("a;b.wav,s.mid\n").rows[0].written_audio, "a;b.wav");
+    }
+
+    #[test]
+    fn more_rows_than_many_are_read_if_they_are_as_long_as_names_of_files() {
+        let rows = |row: &str, more: usize| row.repeat(MANY_ROWS as usize + more);
+        let (long, short) = ("audio.wav,score.mid\n", "audio.wav,scor.mid\n");
+        assert_eq!(long.len() as u64, LEAST_BYTES_A_ROW);
+        assert_eq!(parse(&rows(long, 10)).rows.len() as u64, MANY_ROWS + 10);
+        assert_eq!(parse(&rows(short, 0)).rows.len() as u64, MANY_ROWS);
+        let error = try_parse(&rows(short, 1)).unwrap_err();
+        assert!(error.contains("more than 200,000 rows") && MANY_ROWS == 200_000, "{error}");
+    }
+
+    #[test]
+    fn a_line_is_refused_when_it_is_longer_than_any_row() {
+        let row = |bytes: u64| format!("{},s.mid\nb.wav,s.mid\n", "a".repeat(bytes as usize - 6));
+        assert_eq!(parse(&row(LONGEST_LINE)).rows.len(), 2);
+        // Lines are measured a buffer at a time.
+        for longer in [LONGEST_LINE + (1 << 14), 10 * LONGEST_LINE] {
+            let error = try_parse(&row(longer)).unwrap_err();
+            assert_eq!(error, "a line is longer than 1 MB");
+        }
     }
 
     #[test]

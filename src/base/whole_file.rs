@@ -12,7 +12,7 @@ pub fn read_whole(path: &Path, most: u64, remedy: &str) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path).map_err(failed)?.take(most + 1).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() as u64 > most {
-        let cause = format!("the file is larger than the {} MB that are read of such a file", most >> 20);
+        let cause = format!("the file is larger than {} MB, the limit for this kind of file", most >> 20);
         return Err(Error::limit(path, cause, remedy));
     }
     Ok(bytes)

@@ -84,7 +84,9 @@ fn keep(path: &Path, kept: &Kept) {
 /// answer: neither could help with the work of a measurement without asking for the device again.
 pub(super) fn measure_apart(device: Box<dyn Accelerator>) -> Option<Thresholds> {
     let pool = rayon::ThreadPoolBuilder::new().build().ok()?;
-    std::thread::spawn(move || pool.install(|| measure(device))).join().ok()?
+    // Where no thread can be started, the work stays on the CPU.
+    let thread = std::thread::Builder::new().spawn(move || pool.install(|| measure(device))).ok()?;
+    thread.join().ok()?
 }
 
 /// Times the CPU and the device with every kind of work; `None` if the device fails.

@@ -31,7 +31,7 @@ impl TimeMap {
         let is_time = |time: f64| time.abs() <= LONGEST_S;
         if let Some(pair) = pairs.iter().find(|pair| !(is_time(pair.0) && is_time(pair.1))) {
             let wrong = if is_time(pair.0) { pair.1 } else { pair.0 };
-            return Err(format!("{wrong:e} is no time in seconds"));
+            return Err(format!("{wrong:e} is not a valid time in seconds"));
         }
         pairs.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
         pairs.dedup_by(|later, kept| later.0 - kept.0 < SAME_SCORE_TIME_S);

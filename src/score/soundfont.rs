@@ -102,7 +102,7 @@ struct CacheKey {
     bytes: u64,
 }
 
-const USE_SF2: &str = "use an SF2 file, or leave the choice to the built-in piano";
+const USE_SF2: &str = "use an SF2 file, or omit it to use the built-in piano";
 
 fn parse(path: &Path, reader: &mut (impl Read + Seek)) -> Result<rustysynth::SoundFont> {
     if check_riff(path, reader)? >= 3 {

@@ -186,7 +186,7 @@ fn get<T: DataType>(mut reader: ColumnReaderImpl<T>, rows: usize) -> Result<Vec<
 }
 
 fn damaged(path: &Path) -> Error {
-    Error::malformed(path, "it is damaged", "run the batch again")
+    Error::malformed(path, "the table is damaged", "run the batch again")
 }
 
 fn failed(action: &'static str, path: &Path, error: ParquetError) -> Error {

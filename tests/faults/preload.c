@@ -1,7 +1,9 @@
-// Stands between the program and the system: a drive that fails, and a clock that goes backwards.
+// Stands between the program and the system: a drive that fails or hangs, and a clock that goes backwards.
 //   AGOGIC_FAULT_DRIVE   files below this folder are on the drive
-//   AGOGIC_FAULT_CALL    open, read, write or fsync: what fails there, as it does on a network drive that is gone
-//   AGOGIC_FAULT_AFTER   how many such calls go well first
+//   AGOGIC_FAULT_CALL    open, stat, read, write or fsync: what fails there, as it does on a network drive that is gone; or all
+//   AGOGIC_FAULT_AFTER   how many such calls succeed first
+//   AGOGIC_FAULT_WHEN    they also succeed for as long as this file does not exist
+//   AGOGIC_FAULT_HANG    such calls never return, as on a network drive that is waited for
 //   AGOGIC_FAULT_CLOCK   the time of day goes back by an hour whenever it is asked for
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -12,13 +14,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <time.h>
 #include <unistd.h>
 
+#define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+
 static int on_drive(const char *path) {
     const char *drive = getenv("AGOGIC_FAULT_DRIVE");
-    return drive && strncmp(path, drive, strlen(drive)) == 0;
+    return drive && path && strncmp(path, drive, strlen(drive)) == 0;
 }
 
 static int is_on_drive(int file) {
@@ -32,13 +37,15 @@ static int is_on_drive(int file) {
 
 static int fails(const char *call) {
     static atomic_int calls;
-    const char *failing = getenv("AGOGIC_FAULT_CALL"), *after = getenv("AGOGIC_FAULT_AFTER");
-    if (!failing || strcmp(failing, call) != 0 || atomic_fetch_add(&calls, 1) < (after ? atoi(after) : 0)) return 0;
+    const char *failing = getenv("AGOGIC_FAULT_CALL"), *after = getenv("AGOGIC_FAULT_AFTER"), *when = getenv("AGOGIC_FAULT_WHEN");
+    if (!failing || (strcmp(failing, call) != 0 && strcmp(failing, "all") != 0)) return 0;
+    if (when && access(when, F_OK) != 0) return 0;
+    if (atomic_fetch_add(&calls, 1) < (after ? atoi(after) : 0)) return 0;
+    // A signal's handler runs, as it does on other threads of a program that waits for a drive, and the wait goes on.
+    while (getenv("AGOGIC_FAULT_HANG")) pause();
     errno = EIO;
     return 1;
 }
-
-#define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
 static int open_any(int (*real)(const char *, int, ...), const char *path, int flags, mode_t mode) {
     if (on_drive(path) && fails("open")) return -1;
@@ -57,6 +64,12 @@ int open64(const char *path, int flags, ...) {
     mode_t mode = va_arg(more, mode_t);
     va_end(more);
     return open_any(REAL(open64), path, flags, mode);
+}
+int statx(int folder, const char *path, int flags, unsigned mask, struct statx *about) {
+    return on_drive(path) && fails("stat") ? -1 : REAL(statx)(folder, path, flags, mask, about);
+}
+char *realpath(const char *path, char *resolved) {
+    return on_drive(path) && fails("stat") ? NULL : REAL(realpath)(path, resolved);
 }
 ssize_t read(int file, void *bytes, size_t count) {
     return is_on_drive(file) && fails("read") ? -1 : REAL(read)(file, bytes, count);

@@ -110,7 +110,7 @@ fn a_folder_without_results_has_no_summary() {
     assert!(run.stderr.contains("no results of a batch"), "{}", run.stderr);
     std::fs::write(folder.path().join("x.record.json"), "{}").unwrap();
     let run = summary(folder.path(), &[]);
-    assert!(run.stderr.contains("x.record.json: it is no record of a batch"), "{}", run.stderr);
+    assert!(run.stderr.contains("x.record.json: it is not a batch record"), "{}", run.stderr);
 }
 
 #[test]

@@ -220,7 +220,7 @@ fn halves_of_a_pair_wait_for_each_other() {
     let mut bench = Bench::new(folder.path(), Vec::new());
     bench.wait_until_aligned();
     bench.apply(Command::Open(vec![audio]));
-    bench.wait("the hint", |state| state.notices.iter().any(|n| n.text.contains("waits for its score")));
+    bench.wait("the hint", |state| state.notices.iter().any(|n| n.text.contains("needs its score")));
     bench.apply(Command::Open(vec![score]));
     bench.wait("the pair", |state| {
         state.piece().is_some_and(|piece| piece.recording_name == "performance.ogg") && state.solution().is_some()

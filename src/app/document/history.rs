@@ -1,7 +1,7 @@
 //! Undo and redo: snapshots of what the user can change, which share everything large. They go back thousands of steps; what
 //! they hold is bounded, so that a day's work takes no more memory than an hour's.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 use super::view_model::Solution;
@@ -67,6 +67,7 @@ impl History {
     pub fn redo(&mut self, now: Snapshot) -> Option<Snapshot> {
         let (after, label) = self.future.pop()?;
         self.past.push_back((now, label));
+        self.keep_within(MOST_SOLUTION_BYTES, MOST_SETTING_BYTES);
         Some(after)
     }
 
@@ -83,57 +84,68 @@ impl History {
     /// How many steps there are, back and forth, and about how many bytes they hold: alignments, and everything else.
     pub fn size(&self) -> (usize, usize, usize) {
         let mut solutions = Solutions::default();
-        let nearest = self.past.iter().rev().chain(self.future.iter().rev());
-        let settings = nearest.map(|(snapshot, _)| {
-            solutions.add(snapshot);
-            snapshot.setting_bytes()
-        });
-        let settings = settings.sum();
+        let mut settings = 0;
+        for (snapshot, _) in self.past.iter().chain(&self.future) {
+            solutions.fit(snapshot, usize::MAX);
+            settings += snapshot.setting_bytes();
+        }
         (self.past.len() + self.future.len(), solutions.bytes, settings)
     }
 
-    /// Forgets what is farthest in the past, until the rest takes no more than this.
+    /// Forgets what is farthest from the present, until the rest takes no more than this.
     fn keep_within(&mut self, solution_bytes: usize, setting_bytes: usize) {
         let mut solutions = Solutions::default();
-        let mut settings = 0;
-        let mut kept = 0;
-        for (snapshot, _) in self.future.iter_mut().rev().chain(self.past.iter_mut().rev()) {
-            settings += snapshot.setting_bytes();
-            if settings > setting_bytes || kept == MOST_STEPS {
+        let (mut past, mut future) = (self.past.iter_mut().rev(), self.future.iter_mut().rev());
+        loop {
+            let nearest = [past.next(), future.next()];
+            if nearest.iter().all(Option::is_none) {
                 break;
             }
-            kept += 1;
-            if solutions.add(snapshot) > solution_bytes {
-                snapshot.forget_solution();
+            for (snapshot, _) in nearest.into_iter().flatten() {
+                if !solutions.fit(snapshot, solution_bytes) {
+                    snapshot.forget_solution();
+                }
             }
         }
-        // The undone future is a past that was within the bounds.
-        let past = kept.saturating_sub(self.future.len());
-        self.past.drain(..self.past.len() - past.min(self.past.len()));
+        // The undone future was the past once, and within the bounds.
+        let mut settings: usize = self.future.iter().map(|(snapshot, _)| snapshot.setting_bytes()).sum();
+        let fits = |(snapshot, _): &&(Snapshot, String)| {
+            settings += snapshot.setting_bytes();
+            settings <= setting_bytes
+        };
+        let most_steps = MOST_STEPS.saturating_sub(self.future.len());
+        let kept = self.past.iter().rev().take(most_steps).take_while(fits).count();
+        self.past.drain(..self.past.len() - kept);
     }
 }
 
-/// Adds up solutions, each once: neighbours share theirs where a change did not touch it.
+/// Adds up solutions, each once: steps share theirs where a change did not touch it.
 #[derive(Default)]
 struct Solutions {
-    last: Option<*const Solution>,
+    counted: HashSet<*const Solution>,
     bytes: usize,
 }
 
 impl Solutions {
-    fn add(&mut self, snapshot: &Snapshot) -> usize {
-        if let Some(solution) = &snapshot.solution
-            && self.last.replace(Arc::as_ptr(solution)) != Some(Arc::as_ptr(solution))
-        {
+    /// Counts the solution of a snapshot, if it fits in.
+    fn fit(&mut self, snapshot: &Snapshot, most_bytes: usize) -> bool {
+        let Some(solution) = &snapshot.solution else { return true };
+        if self.counted.contains(&Arc::as_ptr(solution)) {
+            return true;
+        }
+        let fits = self.bytes + solution.bytes() <= most_bytes;
+        if fits {
+            self.counted.insert(Arc::as_ptr(solution));
             self.bytes += solution.bytes();
         }
-        self.bytes
+        fits
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::ui::frame_time_tests::small_solution;
 
     fn snapshot(band: u32) -> Snapshot {
         let settings = Settings { band_s: Some(band.into()), ..Settings::default() };
@@ -160,5 +172,57 @@ mod tests {
         history.record(snapshot(1), "something else");
         assert!(history.redo_label().is_none(), "a new change ends the undone future");
         assert_eq!(history.undo_label(), Some("something else"));
+    }
+
+    #[test]
+    fn the_oldest_steps_go_when_there_are_too_many() {
+        let mut history = History::default();
+        for band in 0..MOST_STEPS as u32 + 5 {
+            history.record(snapshot(band), "change");
+        }
+        assert_eq!(history.size().0, MOST_STEPS);
+        let mut now = snapshot(u32::MAX);
+        while let Some(before) = history.undo(now.clone()) {
+            now = before;
+        }
+        assert_eq!(now.settings.band_s, Some(5.0), "the first five are gone");
+        assert_eq!(history.size().0, MOST_STEPS, "what was undone can be done again");
+    }
+
+    #[test]
+    fn settings_are_bounded_in_bytes() {
+        let mut history = History::default();
+        let accepted = vec![(0.0, 1.0); 1000];
+        for band in 0..100 {
+            history.record(Snapshot { accepted: accepted.clone(), ..snapshot(band) }, "change");
+        }
+        history.keep_within(0, 160_000);
+        let (steps, _, bytes) = history.size();
+        assert!(bytes <= 160_000 && steps == 9, "{steps} steps of {bytes} bytes");
+    }
+
+    #[test]
+    fn alignments_far_from_the_present_are_forgotten_on_both_sides_and_shared_ones_count_once() {
+        let solution = || Some(Arc::new(small_solution()));
+        let one = solution().map_or(0, |solution| solution.bytes());
+        let with = |band, solution| Snapshot { solution, ..snapshot(band) };
+        let mut history = History::default();
+        for band in 0..4 {
+            history.record(with(band, solution()), "change");
+        }
+        let shared = solution();
+        history.record(with(4, shared.clone()), "change");
+        history.record(with(5, shared), "change");
+        assert_eq!(history.size().1, 5 * one);
+        // Now 5 is the present; 4 shares its alignment with it, 6 lies ahead.
+        let now = history.undo(with(6, solution())).unwrap();
+        assert_eq!(now.settings.band_s, Some(5.0));
+        history.keep_within(3 * one, usize::MAX);
+        assert_eq!(history.size(), (6, 3 * one, history.size().2));
+        let forgotten = |steps: &mut dyn Iterator<Item = &(Snapshot, String)>| {
+            steps.map(|(snapshot, _)| snapshot.forgotten).collect::<Vec<bool>>()
+        };
+        assert_eq!(forgotten(&mut history.past.iter()), [true, true, true, false, false], "the farthest of the past");
+        assert_eq!(forgotten(&mut history.future.iter()), [false], "the nearest of the future");
     }
 }

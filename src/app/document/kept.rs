@@ -89,7 +89,7 @@ impl Kept {
 
     /// The alignment as something to compare with.
     pub fn as_reference(&self, score: &Score) -> Reference {
-        Reference { name: self.name.clone(), times: TimeMap::of_alignment(score, &self.alignment) }
+        Reference { name: self.name.clone(), times: TimeMap::of_alignment(score, &self.alignment), fingerprint: None }
     }
 }
 

@@ -84,6 +84,8 @@ pub struct Document {
     pub heard: Option<Heard>,
     /// The last good alignment, also while another is being found.
     pub solution: Option<Arc<Solution>>,
+    /// Whether it belongs to another step of the history, until the alignment of this one is found again.
+    pub is_outdated: bool,
     /// What the alignment would be if the onset that is dragged were let go.
     pub preview: Option<Arc<Solution>>,
     /// The alignment before the last change.
@@ -151,6 +153,7 @@ impl Document {
             accepted,
             settings,
             history: History::default(),
+            is_outdated: false,
             view: view
                 .map_or_else(|| TimeView::whole(piece.duration_s()), |view| view.of_recording(piece.duration_s())),
             moved: None,
@@ -199,7 +202,8 @@ impl Document {
     /// What undo would bring back.
     pub fn snapshot(&self) -> Snapshot {
         let (settings, accepted) = (self.settings.clone(), self.accepted.clone());
-        Snapshot { settings, solution: self.solution.clone(), forgotten: false, accepted }
+        let solution = self.solution.clone().filter(|_| !self.is_outdated);
+        Snapshot { settings, solution, forgotten: self.is_outdated, accepted }
     }
 
     /// To be called before a change called `label`: it can be undone, and is worth saving.
@@ -310,6 +314,9 @@ impl Document {
         session.alignment = self.solution.as_ref().map(|solution| solution.alignment.clone());
         session.recording.fingerprint = self.piece.fingerprints.recording;
         session.score.fingerprint = self.piece.fingerprints.score;
+        if let (Some(media), Some(reference)) = (&mut session.reference, &self.reference) {
+            media.fingerprint = reference.fingerprint;
+        }
         session.saved_as.clone_from(&self.session_path);
         session.saved_holds = self.session_holds;
         session

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use super::fingerprint::Fingerprint;
 use super::session::{Found, Media, Session, find};
 use super::source::{Source, Sources, file_name};
-use crate::base::error::{Error, Result};
+use crate::base::error::Result;
+use crate::base::job::JobContext;
 
 /// What a file is to its session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,7 +65,7 @@ pub struct Reopened {
 
 impl Reopened {
     /// Reads a session and looks for its files.
-    pub fn read(file: &Path, saved_as: Option<PathBuf>) -> Result<Self> {
+    pub fn read(ctx: &JobContext, file: &Path, saved_as: Option<PathBuf>) -> Result<Self> {
         let (session, holds) = Session::read(file)?;
         let mut reopened = Self {
             session,
@@ -77,7 +78,7 @@ impl Reopened {
             same_media: true,
             found: [const { None }; 3],
         };
-        for source in reopened.look_in(file.parent().unwrap_or(Path::new("."))) {
+        for source in reopened.look_in(ctx, file.parent().unwrap_or(Path::new(".")))? {
             reopened.take_changed(source);
         }
         Ok(reopened)
@@ -93,9 +94,9 @@ impl Reopened {
     }
 
     /// Takes a file for the one that is missing, if it holds the same or the user has confirmed that another will do.
-    pub fn offer(&mut self, file: &Path, confirmed: bool) -> Result<()> {
+    pub fn offer(&mut self, ctx: &JobContext, file: &Path, confirmed: bool) -> Result<()> {
         let Some(Missing { role, .. }) = self.missing() else { return Ok(()) };
-        let fingerprint = Fingerprint::of(file).map_err(|source| Error::io("read", file, source))?;
+        let fingerprint = Fingerprint::of(ctx, file)?;
         let known = self.media(role).and_then(|media| media.fingerprint);
         let same = known.is_none_or(|known| known == fingerprint);
         if !same && !confirmed {
@@ -108,7 +109,7 @@ impl Reopened {
         self.found[role as usize] = Some(Source::File(file.to_owned()));
         // What was moved together is found together; another file that happens to have the name is not meant.
         if let Some(folder) = file.parent() {
-            let _ = self.look_in(folder);
+            let _ = self.look_in(ctx, folder)?;
         }
         Ok(())
     }
@@ -139,17 +140,17 @@ impl Reopened {
     }
 
     /// Takes what is found unchanged; gives what only has the name of a file that is missing.
-    fn look_in(&mut self, folder: &Path) -> Vec<(MediaRole, Source)> {
+    fn look_in(&mut self, ctx: &JobContext, folder: &Path) -> Result<Vec<(MediaRole, Source)>> {
         let mut others = Vec::new();
         for role in MediaRole::ALL {
             let missing = self.media(role).filter(|_| self.found[role as usize].is_none());
-            match missing.map(|media| find(media, folder)) {
+            match missing.map(|media| find(ctx, media, folder)).transpose()? {
                 Some(Found::Same(source)) => self.found[role as usize] = Some(source),
                 Some(Found::Other(source)) => others.push((role, source)),
                 Some(Found::Nothing) | None => {}
             }
         }
-        others
+        Ok(others)
     }
 
     /// A file that is where it should be and holds something else is reported.
@@ -182,13 +183,15 @@ mod tests {
                 Source::File(old.join(name))
             };
             let sources = Sources { recording: file("a.wav"), score: file("a.mid"), reference: Some(file("a.csv")) };
-            Session::new(&sources, Settings::default()).write(&folder.path().join("sessions/a.agogic")).unwrap();
+            Session::new(&sources, Settings::default())
+                .write(&JobContext::new(), &folder.path().join("sessions/a.agogic"))
+                .unwrap();
             std::fs::rename(&old, folder.path().join("new")).unwrap();
             Self { folder }
         }
 
         fn read(&self) -> Reopened {
-            Reopened::read(&self.folder.path().join("sessions/a.agogic"), None).unwrap()
+            Reopened::read(&JobContext::new(), &self.folder.path().join("sessions/a.agogic"), None).unwrap()
         }
 
         fn path(&self, name: &str) -> PathBuf {
@@ -203,7 +206,7 @@ mod tests {
         let missing = reopened.missing().unwrap();
         assert!(missing.role == MediaRole::Recording && missing.was.ends_with("old/a.wav"));
         assert!(reopened.sources().is_none());
-        reopened.offer(&moved.path("a.wav"), false).unwrap();
+        reopened.offer(&JobContext::new(), &moved.path("a.wav"), false).unwrap();
         let sources = reopened.sources().unwrap();
         assert_eq!(sources.reference, Some(Source::File(moved.path("a.csv"))));
         assert!(reopened.same_media && reopened.changed.is_empty());
@@ -214,7 +217,7 @@ mod tests {
         let moved = Moved::new();
         std::fs::write(moved.path("a.mid"), "another score").unwrap();
         let mut reopened = moved.read();
-        reopened.offer(&moved.path("a.wav"), false).unwrap();
+        reopened.offer(&JobContext::new(), &moved.path("a.wav"), false).unwrap();
         assert_eq!(reopened.missing().unwrap().role, MediaRole::Score);
         std::fs::rename(moved.path("a.mid"), moved.folder.path().join("sessions/a.mid")).unwrap();
         let reopened = moved.read();
@@ -228,13 +231,13 @@ mod tests {
         let mut reopened = moved.read();
         let other = moved.folder.path().join("other.wav");
         std::fs::write(&other, "another take").unwrap();
-        reopened.offer(&other, false).unwrap();
+        reopened.offer(&JobContext::new(), &other, false).unwrap();
         assert_eq!(reopened.different.as_deref(), Some(other.as_path()));
         assert_eq!(reopened.missing().unwrap().role, MediaRole::Recording);
-        reopened.offer(&other, true).unwrap();
+        reopened.offer(&JobContext::new(), &other, true).unwrap();
         assert_eq!(reopened.missing().unwrap().role, MediaRole::Score);
         assert!(!reopened.same_media && reopened.different.is_none());
-        assert!(reopened.offer(&moved.path("nothing.mid"), false).is_err());
+        assert!(reopened.offer(&JobContext::new(), &moved.path("nothing.mid"), false).is_err());
     }
 
     #[test]
@@ -244,7 +247,7 @@ mod tests {
         reopened.go_without();
         assert_eq!(reopened.missing().unwrap().role, MediaRole::Recording);
         std::fs::remove_file(moved.path("a.csv")).unwrap();
-        reopened.offer(&moved.path("a.wav"), false).unwrap();
+        reopened.offer(&JobContext::new(), &moved.path("a.wav"), false).unwrap();
         assert_eq!(reopened.missing().unwrap().role, MediaRole::Reference);
         reopened.go_without();
         assert_eq!(reopened.sources().unwrap().reference, None);

@@ -12,6 +12,7 @@ use crate::align::settings::Settings;
 use crate::app::time_view::TimeView;
 use crate::base::atomic_file::write_bytes_atomically;
 use crate::base::error::{Error, Result};
+use crate::base::job::JobContext;
 
 const FORMAT: &str = "agogic session";
 const VERSION: u32 = 1;
@@ -99,14 +100,14 @@ impl Session {
 
     /// Writes it to `path`, whole or not at all; gives what the file then holds. The fingerprints of files that it knows stay as they are:
     /// the alignment is of what was read, whatever has become of the files.
-    pub fn write(mut self, path: &Path) -> Result<Fingerprint> {
+    pub fn write(mut self, ctx: &JobContext, path: &Path) -> Result<Fingerprint> {
         let folder = path.parent().and_then(|folder| std::path::absolute(folder).ok());
         for media in [Some(&mut self.recording), Some(&mut self.score), self.reference.as_mut()].into_iter().flatten() {
             if let Source::File(file) = &mut media.source {
                 *file = std::path::absolute(&*file).unwrap_or_else(|_| file.clone());
                 let folder = folder.as_deref();
                 media.relative = folder.and_then(|folder| file.strip_prefix(folder).ok()).map(Path::to_owned);
-                media.fingerprint = media.fingerprint.or_else(|| Fingerprint::of(file).ok());
+                media.fingerprint = media.fingerprint.or_else(|| Fingerprint::of(ctx, file).ok());
             }
         }
         for source in self.kept.iter_mut().filter_map(|kept| kept.recording.as_mut()) {
@@ -116,6 +117,8 @@ impl Session {
         }
         let text = serde_json::to_vec_pretty(&self)
             .map_err(|error| Error::unsuitable(path.display().to_string(), error.to_string(), "save it again"))?;
+        // A session that is no longer wanted must not come back after it was removed.
+        ctx.check()?;
         write_bytes_atomically(path, &text)?;
         Ok(Fingerprint::of_bytes(&text))
     }
@@ -128,9 +131,12 @@ impl Session {
         }
         let text = std::fs::read(path).map_err(failed)?;
         let read: Self = serde_json::from_slice(&text).map_err(|error| {
-            Error::malformed(path, format!("this is no session: {error}"), "choose an .agogic file")
+            Error::malformed(path, format!("this is not a session file: {error}"), "choose an .agogic file")
         })?;
-        if read.format != FORMAT || read.version > VERSION {
+        if read.format != FORMAT {
+            return Err(Error::malformed(path, "this is not a session file", "choose an .agogic file"));
+        }
+        if read.version > VERSION {
             let cause = format!("a session of version {}", read.version);
             return Err(Error::unsupported(path, cause, "open it with a newer Agogic"));
         }
@@ -151,31 +157,33 @@ pub enum Found {
 }
 
 /// Looks for a file where it was, and in `folder` under its name or another one.
-pub fn find(media: &Media, folder: &Path) -> Found {
-    let Source::File(recorded) = &media.source else { return Found::Same(Source::Demo) };
+pub fn find(ctx: &JobContext, media: &Media, folder: &Path) -> Result<Found> {
+    let Source::File(recorded) = &media.source else { return Ok(Found::Same(Source::Demo)) };
     let beside = media.relative.iter().map(|relative| folder.join(relative));
     let named = recorded.file_name().map(|name| folder.join(name));
     let candidates: Vec<PathBuf> =
         beside.chain([recorded.clone()]).chain(named).filter(|path| path.is_file()).collect();
-    let same = |path: &Path| Fingerprint::of(path).ok() == media.fingerprint;
+    let same = |path: &Path| Fingerprint::of(ctx, path).ok() == media.fingerprint;
     if let Some(found) = candidates.iter().find(|path| same(path)) {
-        return Found::Same(Source::File(found.clone()));
+        return Ok(Found::Same(Source::File(found.clone())));
     }
     if let Some(fingerprint) = media.fingerprint
-        && let Some(found) = same_content_in(folder, fingerprint)
+        && let Some(found) = same_content_in(ctx, folder, fingerprint)
     {
-        return Found::Same(Source::File(found));
+        return Ok(Found::Same(Source::File(found)));
     }
-    candidates.into_iter().next().map_or(Found::Nothing, |found| Found::Other(Source::File(found)))
+    // What could not be compared because the work was cancelled is not another file.
+    ctx.check()?;
+    Ok(candidates.into_iter().next().map_or(Found::Nothing, |found| Found::Other(Source::File(found))))
 }
 
 /// A file of the folder with this content, under whatever name.
-fn same_content_in(folder: &Path, fingerprint: Fingerprint) -> Option<PathBuf> {
+fn same_content_in(ctx: &JobContext, folder: &Path, fingerprint: Fingerprint) -> Option<PathBuf> {
     let entries = std::fs::read_dir(folder).ok()?.flatten();
     entries
         .filter(|entry| entry.metadata().is_ok_and(|about| about.is_file() && about.len() == fingerprint.bytes))
         .map(|entry| entry.path())
-        .find(|path| Fingerprint::of(path).ok() == Some(fingerprint))
+        .find(|path| Fingerprint::of(ctx, path).ok() == Some(fingerprint))
 }
 
 #[cfg(test)]
@@ -185,6 +193,7 @@ mod tests {
 
     #[test]
     fn a_session_comes_back_and_finds_media_that_moved_or_were_renamed() {
+        let ctx = JobContext::new();
         let folder = tempfile::tempdir().unwrap();
         let old = folder.path().join("old");
         std::fs::create_dir(&old).unwrap();
@@ -197,19 +206,19 @@ mod tests {
         };
         let anchors = vec![Anchor { score_s: 1.0, performance_s: 2.0 }];
         let session = Session::new(&sources, Settings { anchors, ..Settings::default() });
-        session.clone().write(&old.join("a.agogic")).unwrap();
+        session.clone().write(&ctx, &old.join("a.agogic")).unwrap();
         let new = folder.path().join("new");
         std::fs::rename(&old, &new).unwrap();
         std::fs::rename(new.join("a.wav"), new.join("renamed.wav")).unwrap();
         let (read, holds) = Session::read(&new.join("a.agogic")).unwrap();
-        assert_eq!(holds, Fingerprint::of(&new.join("a.agogic")).unwrap());
+        assert_eq!(holds, Fingerprint::of(&ctx, &new.join("a.agogic")).unwrap());
         assert_eq!(read.settings, session.settings);
-        assert_eq!(find(&read.recording, &new), Found::Same(Source::File(new.join("renamed.wav"))));
-        assert_eq!(find(&read.score, &new), Found::Same(Source::File(new.join("a.mid"))));
+        assert_eq!(find(&ctx, &read.recording, &new).unwrap(), Found::Same(Source::File(new.join("renamed.wav"))));
+        assert_eq!(find(&ctx, &read.score, &new).unwrap(), Found::Same(Source::File(new.join("a.mid"))));
         std::fs::write(new.join("a.mid"), b"other").unwrap();
-        assert_eq!(find(&read.score, &new), Found::Other(Source::File(new.join("a.mid"))));
+        assert_eq!(find(&ctx, &read.score, &new).unwrap(), Found::Other(Source::File(new.join("a.mid"))));
         std::fs::remove_file(new.join("a.mid")).unwrap();
-        assert_eq!(find(&read.score, &new), Found::Nothing);
+        assert_eq!(find(&ctx, &read.score, &new).unwrap(), Found::Nothing);
     }
 
     #[test]
@@ -217,7 +226,25 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.agogic");
         std::fs::write(&path, "{}").unwrap();
-        assert!(Session::read(&path).unwrap_err().to_string().contains("no session"));
+        assert!(Session::read(&path).unwrap_err().to_string().contains("not a session"));
         assert!(Session::read(&folder.path().join("missing.agogic")).is_err());
+        let good = Session::new(&Sources::demo(), Settings::default());
+        let said = |format: &str, version| {
+            let other = Session { format: format.to_owned(), version, ..good.clone() };
+            other.write(&JobContext::new(), &path).unwrap();
+            Session::read(&path).unwrap_err().to_string()
+        };
+        assert!(said("something else", VERSION).contains("not a session"));
+        assert!(said(FORMAT, VERSION + 1).contains("a newer Agogic"));
+    }
+
+    #[test]
+    fn a_session_that_is_no_longer_wanted_is_not_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("recovery-1.agogic");
+        let ctx = JobContext::new();
+        ctx.cancel();
+        let written = Session::new(&Sources::demo(), Settings::default()).write(&ctx, &path);
+        assert!(matches!(written, Err(Error::Cancelled)) && !path.exists());
     }
 }

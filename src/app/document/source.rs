@@ -62,7 +62,7 @@ pub enum FileRole {
     Reference,
     /// A session of this program.
     Session,
-    /// A learned extractor.
+    /// An ear or an extractor.
     Model,
     /// Instruments to hear the score with.
     SoundFont,
@@ -95,16 +95,32 @@ pub fn role_of(path: &Path) -> FileRole {
 /// What a file is by its name; none if that is the name of nothing that is read.
 pub fn role_by_name(path: &Path) -> Option<FileRole> {
     let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase())?;
-    Some(match extension.as_str() {
-        "mid" | "midi" | "smf" | "kar" | "musicxml" | "mxl" | "xml" | "mei" | "krn" => FileRole::Score,
-        "agogic" => FileRole::Session,
-        "safetensors" => FileRole::Model,
-        "sf2" => FileRole::SoundFont,
-        "csv" | "json" | "txt" | "align" | "match" => FileRole::Reference,
-        "wav" | "wave" | "flac" | "mp1" | "mp2" | "mp3" | "ogg" | "oga" | "m4a" | "m4b" | "mp4" | "mov" | "aac"
-        | "aif" | "aiff" | "aifc" | "caf" | "mka" | "mkv" | "webm" => FileRole::Recording,
-        _ => return None,
-    })
+    ROLES.iter().find(|(_, extensions)| extensions.contains(&extension.as_str())).map(|(role, _)| *role)
+}
+
+/// Extensions of MIDI files: a score, or what was played.
+pub const MIDI: &[&str] = &["mid", "midi", "smf", "kar", "rmi"];
+
+const ROLES: &[(FileRole, &[&str])] = &[
+    (
+        FileRole::Recording,
+        &[
+            "wav", "wave", "flac", "mp1", "mp2", "mp3", "ogg", "oga", "m4a", "m4b", "mp4", "mov", "aac", "aif", "aiff",
+            "aifc", "caf", "mka", "mkv", "webm",
+        ],
+    ),
+    (FileRole::Score, MIDI),
+    (FileRole::Score, &["musicxml", "mxl", "xml", "mei", "krn"]),
+    (FileRole::Session, &["agogic"]),
+    (FileRole::Model, &["safetensors"]),
+    (FileRole::SoundFont, &["sf2"]),
+    (FileRole::Reference, &["csv", "json", "txt", "align", "match"]),
+];
+
+/// The extensions that files of these roles have.
+pub fn extensions(roles: &[FileRole]) -> Vec<&'static str> {
+    let listed = ROLES.iter().filter(|(role, _)| roles.contains(role));
+    listed.flat_map(|(_, extensions)| *extensions).copied().collect()
 }
 
 /// File name without its folder.

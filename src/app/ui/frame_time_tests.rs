@@ -92,12 +92,10 @@ fn alignment(score: &Score) -> Alignment {
     }
 }
 
-fn state(score: Score) -> AppState {
-    let samples = (0..HOUR_S as usize * RATE as usize).map(|n| ((n * n % 977) as f32 / 977.0 - 0.5) * 0.8).collect();
-    let clip = AudioClip { samples, sample_rate: RATE };
-    let sound = Arc::new(clip);
+fn piece(score: Score, samples: Vec<f32>) -> Piece {
+    let sound = Arc::new(AudioClip { samples, sample_rate: RATE });
     let performance = Performance::Recording(Arc::clone(&sound));
-    let piece = Piece::new(PieceParts {
+    Piece::new(PieceParts {
         sources: Sources::demo(),
         fingerprints: Fingerprints::default(),
         recording_name: "hour.wav".to_owned(),
@@ -105,7 +103,18 @@ fn state(score: Score) -> AppState {
         read: ReadPerformance { performance, sample_rate: RATE, damage: None },
         sound,
         score,
-    });
+    })
+}
+
+/// An alignment of a few notes, for tests of what holds alignments.
+pub fn small_solution() -> Solution {
+    let piece = piece(score(1, 10), vec![0.0; RATE as usize]);
+    Solution::new(&piece, alignment(&piece.score), None)
+}
+
+fn state(score: Score) -> AppState {
+    let samples = (0..HOUR_S as usize * RATE as usize).map(|n| ((n * n % 977) as f32 / 977.0 - 0.5) * 0.8).collect();
+    let piece = piece(score, samples);
     let solution = Solution::new(&piece, alignment(&piece.score), None);
     let mut document = Document::new(Arc::new(piece), None, Opening::plain(&Settings::default()), None);
     document.solution = Some(Arc::new(solution));

@@ -2,7 +2,7 @@
 
 pub mod focus;
 #[cfg(test)]
-mod frame_time_tests;
+pub(super) mod frame_time_tests;
 pub mod keys;
 pub mod panels;
 pub mod panes;

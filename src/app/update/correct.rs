@@ -271,6 +271,7 @@ fn step_through_history(
     document.accepted = snapshot.accepted;
     document.settings = snapshot.settings;
     // Where it is to be found again the present one stays in sight until then.
+    document.is_outdated = snapshot.forgotten;
     document.solution = if snapshot.forgotten { document.solution.take() } else { snapshot.solution };
     // A change that was taken back before it was solved has no solution of its own yet. Settings that were only typed had
     // none either, and wait for the user to align.

@@ -64,7 +64,10 @@ fn take_in_one(state: &mut AppState, services: &mut Services, slot: Slot, event:
         Event::Previewed(solution) => correct::previewed(state, services, solution),
         Event::Listened(heard) => with_document(state, |document| document.heard = Some(heard)),
         Event::Classified { found, order, discard } => files::classified(state, services, found, order, discard),
-        Event::WouldReplace(writing) => state.dialog = Some(Dialog::Replace(writing)),
+        Event::WouldReplace(writing) => {
+            state.save_again = None;
+            state.dialog = Some(Dialog::Replace(writing));
+        }
         Event::Forgotten => {}
         Event::Labelled { pieces, from_files } => tune::labelled(state, pieces, from_files),
         Event::ModelOpened { model, card, purpose } => tune::model_opened(state, services, model, &card, purpose),
@@ -101,7 +104,7 @@ fn opened(state: &mut AppState, services: &mut Services, piece: Arc<Piece>, refe
     if state.transport.playing {
         play::toggle(state, services);
     }
-    for slot in [Slot::Listen, Slot::Drag, Slot::Other, Slot::Perform, Slot::Save, Slot::Autosave] {
+    for slot in [Slot::Listen, Slot::Drag, Slot::Other, Slot::Perform, Slot::Save, Slot::Autosave, Slot::Check] {
         services.worker.cancel(slot);
     }
     if let Some(damage) = &piece.damage {
@@ -120,7 +123,7 @@ fn opened(state: &mut AppState, services: &mut Services, piece: Arc<Piece>, refe
     state.transport = state.transport.of_new_piece();
     state.waiting = Waiting::default();
     state.tried = None;
-    state.after_saving = None;
+    (state.after_saving, state.save_again) = (None, None);
     play::new_solution(state, services);
     services.player.seek(0.0);
     play::mark(state, services, None);
@@ -138,6 +141,7 @@ fn solved(state: &mut AppState, services: &mut Services, solution: Arc<Solution>
     }
     let Some(document) = &mut state.document else { return };
     let change = document.solution.as_ref().filter(|_| again).map(|before| Change::between(before, &solution));
+    document.is_outdated = false;
     document.ghost = document.solution.replace(solution).filter(|_| change.is_none_or(|change| change.moved > 0));
     if change.is_some_and(|change| !change.is_none) {
         document.note_correction();
@@ -177,7 +181,7 @@ fn failed(state: &mut AppState, services: &mut Services, slot: Slot, error: &Err
         Slot::Sound | Slot::Perform => play::no_soundfont(state, services),
         // It is tried again after a while.
         Slot::Autosave => with_document(state, |document| document.autosave_failed = true),
-        Slot::Save => state.after_saving = None,
+        Slot::Save => (state.after_saving, state.save_again) = (None, None),
         _ => {}
     }
     if !matches!(error, Error::Cancelled) {
@@ -194,7 +198,7 @@ fn without_system_dialog(state: &mut AppState, question: Question) {
         Question::SaveSession(path) => state.dialog = Some(Dialog::SaveSession { path: path.display().to_string() }),
         // Asked by dialogs that have a field for the path themselves.
         Question::Export(_) | Question::Picture(_) | Question::Missing(_) => {
-            state.tell(Notice::warning("This system shows no file dialog: type the path."));
+            state.tell(Notice::warning("No system file dialog is available: type the path."));
         }
         question => state.dialog = Some(Dialog::Path { question, path: String::new() }),
     }

@@ -139,11 +139,14 @@ pub(super) fn classified(
         (recording, score) => {
             let text = match (&recording, &score) {
                 (Some(recording), _) => {
-                    format!("{} waits for its score: drop or open a MIDI file.", file_name(recording))
+                    format!(
+                        "{} needs its score: drop or open a MusicXML, MEI, **kern or MIDI file.",
+                        file_name(recording)
+                    )
                 }
                 (_, Some(score)) => {
                     format!(
-                        "{} waits for its recording: drop or open an audio file or a MIDI performance.",
+                        "{} needs its recording: drop or open an audio file or a MIDI performance.",
                         file_name(score)
                     )
                 }
@@ -199,6 +202,8 @@ pub(super) fn write(state: &mut AppState, services: &mut Services, writing: Writ
     let replace = replace || state.may_replace.take().as_deref() == Some(writing.path());
     let sources = document.piece.sources.clone();
     match writing {
+        // Two at once would each take what the other wrote for somebody else's, and the older could come last.
+        Writing::Session(path) if services.worker.is_busy(Slot::Save) => state.save_again = Some((path, replace)),
         Writing::Session(path) => {
             let (session, revision) = (Box::new(document.session()), document.revision);
             let own = document.session_holds.filter(|_| document.session_path.as_ref() == Some(&path));
@@ -234,14 +239,17 @@ pub(super) fn saved(state: &mut AppState, services: &mut Services, path: PathBuf
     with_document(state, |document| {
         document.saved_revision = revision;
         (document.session_path, document.session_holds) = (Some(path), Some(holds));
-        services.worker.start(Task::Check(Arc::clone(&document.piece)));
     });
     forget_recovered(state, services);
     if state.document.as_ref().is_some_and(Document::is_safe) {
         forget_autosaved(services);
     }
-    if let Some(afterwards) = state.after_saving.take() {
+    if let Some((path, replace)) = state.save_again.take() {
+        write(state, services, Writing::Session(path), replace);
+    } else if let Some(afterwards) = state.after_saving.take() {
         unless_changed(state, services, afterwards);
+    } else if let Some(piece) = state.piece() {
+        services.worker.start(Task::Check(Arc::clone(piece)));
     }
 }
 

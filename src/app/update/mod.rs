@@ -252,7 +252,7 @@ fn cancel(state: &mut AppState, services: &mut Services) {
     services.worker.cancel(Slot::Align);
     (services.opening, state.tried) = (None, None);
     with_document(state, Document::let_go);
-    state.tell(Notice::info("Cancelled. What was found before is still here."));
+    state.tell(Notice::info("Cancelled. The previous alignment is unchanged."));
 }
 
 /// Closes the dialog. What was to be done after saving is not done.

@@ -7,6 +7,7 @@ use crate::align::result::Alignment;
 use crate::align::settings::Settings;
 use crate::align::{Named, Performance, ReadPerformance, Stopwatch, align, align_heard, read_performance};
 use crate::app::document::Heard;
+use crate::app::document::fingerprint::Fingerprint;
 use crate::app::document::source::{Source, Sources};
 use crate::app::document::view_model::{Fingerprints, Piece, PieceParts, Reference};
 use crate::audio::{self, AudioClip};
@@ -53,12 +54,13 @@ const DEMO_SCORE: &str = "demo score.mid";
 pub(super) fn read(ctx: &JobContext, mut sources: Sources, soundfont: Option<&Path>) -> Result<Read> {
     ctx.report("reading the score", 0.0)?;
     // Before anything else is read: a file that changes meanwhile is then known to have changed.
-    let fingerprints = Fingerprints::of(&sources);
+    let fingerprints = Fingerprints::of(ctx, &sources);
+    ctx.check()?;
     let score = match &sources.score {
         Source::Demo => Score::from_bytes(Path::new(DEMO_SCORE), demo::score_bytes())?,
         Source::File(path) => Score::read(path)?,
     };
-    let reference = sources.reference.as_ref().map(|source| read_reference(source, &score)).transpose();
+    let reference = sources.reference.as_ref().map(|source| read_reference(ctx, source, &score)).transpose();
     let (reference, bad_reference) = match reference {
         Ok(reference) => (reference, None),
         Err(error) => {
@@ -99,12 +101,13 @@ pub(super) fn perform(ctx: &JobContext, source: &Source, soundfont: Option<&Path
     Ok(Performed { read, sound, silent_soundfont })
 }
 
-pub(super) fn read_reference(source: &Source, score: &Score) -> Result<Reference> {
+pub(super) fn read_reference(ctx: &JobContext, source: &Source, score: &Score) -> Result<Reference> {
+    let fingerprint = source.path().and_then(|path| Fingerprint::of(ctx, path).ok());
     let times = match source {
         Source::Demo => demo_truth()?,
         Source::File(path) => read_ground_truth(path, Some(&BeatClock::of_score(score)))?,
     };
-    Ok(Reference { name: source.name("ground truth of the demo"), times })
+    Ok(Reference { name: source.name("ground truth of the demo"), times, fingerprint })
 }
 
 /// The built-in truth: beat, score time and performance time in each row after the first.

@@ -286,11 +286,8 @@ impl Task {
             Self::Save { .. } => Slot::Save,
             Self::Autosave { .. } | Self::Forget(_) => Slot::Autosave,
             Self::OpenModel { .. } => Slot::Model,
-            Self::Classify { .. }
-            | Self::Check(_)
-            | Self::FindLabelled(_)
-            | Self::Label { .. }
-            | Self::ForgetLeftover(_) => Slot::Files,
+            Self::Check(_) => Slot::Check,
+            Self::Classify { .. } | Self::FindLabelled(_) | Self::Label { .. } | Self::ForgetLeftover(_) => Slot::Files,
             Self::Dialog(_) => Slot::Dialog,
             Self::Train { .. } => Slot::Train,
         }
@@ -355,11 +352,11 @@ pub fn run(ctx: &JobContext, device: &Device, task: Task, tell: &dyn Fn(Event)) 
         }
         Task::Reopen { file, saved_as } => {
             ctx.report("looking for its files", 0.0)?;
-            tell(Event::Reopened(Box::new(Reopened::read(&file, saved_as)?)));
+            tell(Event::Reopened(Box::new(Reopened::read(ctx, &file, saved_as)?)));
         }
         Task::Offer { mut reopened, file, confirmed } => {
             ctx.report("reading", 0.0)?;
-            reopened.offer(&file, confirmed)?;
+            reopened.offer(ctx, &file, confirmed)?;
             tell(Event::Reopened(reopened));
         }
         Task::Devices(list) => tell(Event::Devices(list())),
@@ -383,7 +380,7 @@ pub fn run(ctx: &JobContext, device: &Device, task: Task, tell: &dyn Fn(Event)) 
             let (source, reference) = match with {
                 CompareWith::Nothing => (None, None),
                 CompareWith::Source(source) => {
-                    let reference = reading::read_reference(&source, &piece.score)?;
+                    let reference = reading::read_reference(ctx, &source, &piece.score)?;
                     (Some(source), Some(reference))
                 }
                 CompareWith::Other(reference) => (None, Some(reference)),
@@ -432,7 +429,7 @@ pub fn run(ctx: &JobContext, device: &Device, task: Task, tell: &dyn Fn(Event)) 
                 recording_rate: piece.recording_rate,
             };
             let writing = Writing::Export { format, path: writing::absolute(&path) };
-            tell(writing::write(writing, &piece.sources, MayReplace::anything_if(replace), |path| {
+            tell(writing::write(ctx, writing, &piece.sources, MayReplace::anything_if(replace), |path| {
                 write_bytes_atomically(path, &format.exporter().render(&input)?)?;
                 Ok(Event::Written(path.to_owned()))
             })?);
@@ -441,21 +438,21 @@ pub fn run(ctx: &JobContext, device: &Device, task: Task, tell: &dyn Fn(Event)) 
             // Of use to a recovery file alone.
             (session.saved_as, session.saved_holds) = (None, None);
             let writing = Writing::Session(writing::absolute(&path));
-            tell(writing::write(writing, &sources, replace, |path| {
-                let holds = session.write(path)?;
+            tell(writing::write(ctx, writing, &sources, replace, |path| {
+                let holds = session.write(ctx, path)?;
                 Ok(Event::Saved { path: path.to_owned(), revision, holds })
             })?);
         }
-        Task::Check(piece) => tell(Event::Checked(writing::changed_files(&piece))),
+        Task::Check(piece) => tell(Event::Checked(writing::changed_files(ctx, &piece)?)),
         Task::Autosave { session, path, revision } => {
-            session.write(&path)?;
+            session.write(ctx, &path)?;
             tell(Event::Autosaved(revision));
         }
         Task::Dialog(ask) => tell(Event::Picked(system_dialog::wait(ask))),
         Task::Picture { sources, drawing, mut options, replace } => {
             options.path = writing::absolute(&options.path);
             let format = options.format;
-            tell(writing::write(Writing::Picture(options), &sources, MayReplace::anything_if(replace), |path| {
+            tell(writing::write(ctx, Writing::Picture(options), &sources, MayReplace::anything_if(replace), |path| {
                 write_bytes_atomically(path, &drawing.encode(format)?)?;
                 Ok(Event::Written(path.to_owned()))
             })?);

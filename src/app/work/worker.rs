@@ -60,11 +60,13 @@ pub enum Slot {
     Cards,
     /// Reading a model.
     Model,
+    /// Looking whether the files of the piece are still the same.
+    Check,
     /// Looking into files that the user has chosen: every job counts.
     Files,
 }
 
-const SLOTS: usize = 15;
+const SLOTS: usize = 16;
 
 /// What a job tells.
 #[derive(Debug)]
@@ -277,8 +279,8 @@ impl Worker {
             }
         });
         match spawned {
-            // A dialog of the system cannot be told to close, so it is not waited for.
-            Ok(thread) if slot != Slot::Dialog => self.threads.push(thread),
+            // A dialog of the system cannot be told to close, and what a closing window would warn of nobody reads.
+            Ok(thread) if !matches!(slot, Slot::Dialog | Slot::Check) => self.threads.push(thread),
             Ok(_) => {}
             Err(source) => failed(Event::Failed(Error::io("start", "a worker thread", source))),
         }

@@ -8,6 +8,7 @@ use crate::app::document::source::{Sources, file_name};
 use crate::app::document::view_model::Piece;
 use crate::app::state::Writing;
 use crate::base::error::{Error, Result};
+use crate::base::job::JobContext;
 
 /// What may be replaced without a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,10 +27,10 @@ impl MayReplace {
         if agreed { Self::Anything } else { Self::Nothing }
     }
 
-    fn allows(self, path: &Path) -> bool {
+    fn allows(self, ctx: &JobContext, path: &Path) -> bool {
         match self {
             Self::Nothing => false,
-            Self::Holding(known) => Fingerprint::of(path).is_ok_and(|found| found == known),
+            Self::Holding(known) => Fingerprint::of(ctx, path).is_ok_and(|found| found == known),
             Self::Anything => true,
         }
     }
@@ -37,12 +38,17 @@ impl MayReplace {
 
 /// Calls `write`, unless another file is there that may not be replaced.
 pub(super) fn write(
+    ctx: &JobContext,
     writing: Writing,
     sources: &Sources,
     replace: MayReplace,
     write: impl FnOnce(&Path) -> Result<Event>,
 ) -> Result<Event> {
     let path = writing.path();
+    // Saving a session again does not touch the drives of its recording and score: they may no longer answer.
+    if matches!(replace, MayReplace::Holding(_)) && replace.allows(ctx, path) {
+        return write(path);
+    }
     let (there, reference) = (|file: &Path| std::fs::canonicalize(file).ok(), sources.reference.as_ref());
     let own = [Some(&sources.recording), Some(&sources.score), reference].into_iter().flatten();
     if let Some(target) = there(path)
@@ -54,31 +60,32 @@ pub(super) fn write(
             "choose another name",
         ));
     }
-    if path.is_file() && !replace.allows(path) {
+    if path.is_file() && replace != MayReplace::Anything {
         return Ok(Event::WouldReplace(writing));
     }
     write(path)
 }
 
 /// Sentences about the recording and the score of a piece, where their files no longer hold what was read.
-pub(super) fn changed_files(piece: &Piece) -> Vec<String> {
+pub(super) fn changed_files(ctx: &JobContext, piece: &Piece) -> Result<Vec<String>> {
     let files =
         [(&piece.sources.recording, piece.fingerprints.recording), (&piece.sources.score, piece.fingerprints.score)];
     let known = files.into_iter().filter_map(|(source, fingerprint)| source.path().zip(fingerprint));
-    known.filter_map(|(path, known)| changed(path, known)).collect()
+    known.filter_map(|(path, known)| changed(ctx, path, known).transpose()).collect()
 }
 
-fn changed(path: &Path, known: Fingerprint) -> Option<String> {
-    match Fingerprint::of(path) {
-        Ok(found) if found == known => None,
-        Ok(_) => Some(format!(
-            "{} has changed since it was opened. What is shown and saved is of what it held; open it again to align what it holds now.",
+fn changed(ctx: &JobContext, path: &Path, known: Fingerprint) -> Result<Option<String>> {
+    match Fingerprint::of(ctx, path) {
+        Ok(found) if found == known => Ok(None),
+        Ok(_) => Ok(Some(format!(
+            "{} has changed on disk since it was opened. The session still uses the old version; open the file again to align the new one.",
             file_name(path)
-        )),
-        Err(error) => Some(format!(
-            "{} can no longer be read ({error}). The session asks for it when it is opened again.",
+        ))),
+        Err(Error::Cancelled) => Err(Error::Cancelled),
+        Err(error) => Ok(Some(format!(
+            "{} can no longer be read ({error}). You will be asked for it when you open the session again.",
             file_name(path)
-        )),
+        ))),
     }
 }
 
@@ -100,7 +107,7 @@ mod tests {
         std::fs::write(&other, "other").unwrap();
         let sources = Sources { recording: Source::Demo, score: Source::File(score.clone()), reference: None };
         let try_to = |path: &PathBuf, replace: MayReplace| {
-            write(Writing::Session(path.clone()), &sources, replace, |path| {
+            write(&JobContext::new(), Writing::Session(path.clone()), &sources, replace, |path| {
                 std::fs::write(path, "written").unwrap();
                 Ok(Event::Written(path.to_owned()))
             })
@@ -127,10 +134,11 @@ mod tests {
         let path = folder.path().join("take.wav");
         let known = Fingerprint::of_bytes(b"as it was read");
         std::fs::write(&path, "as it was read").unwrap();
-        assert_eq!(changed(&path, known), None);
+        let changed = || changed(&JobContext::new(), &path, known).unwrap();
+        assert_eq!(changed(), None);
         std::fs::write(&path, "as it is now!!").unwrap();
-        assert!(changed(&path, known).unwrap().starts_with("take.wav has changed"));
+        assert!(changed().unwrap().starts_with("take.wav has changed"));
         std::fs::remove_file(&path).unwrap();
-        assert!(changed(&path, known).unwrap().starts_with("take.wav can no longer be read"));
+        assert!(changed().unwrap().starts_with("take.wav can no longer be read"));
     }
 }

@@ -1,5 +1,7 @@
 //! Bad files: one clear sentence, never a panic, never a hang.
 
+use std::io::{self, Seek};
+
 use proptest::prelude::*;
 
 use super::format_tests::{fixture, float_wav};
@@ -144,6 +146,63 @@ fn a_file_cut_to_nothing_of_use_is_an_error() {
     for name in ["aac.m4a", "pcm.aiff", "vorbis.webm", "aac.mkv"] {
         let bytes = bytes_of(name);
         assert!(complaint(name, &bytes[..bytes.len() / 2]).contains("cut off"));
+    }
+}
+
+/// A drive that goes away after so many bytes.
+struct Vanishing {
+    bytes: Cursor<Vec<u8>>,
+    after: u64,
+    is_seekable: bool,
+    error: fn() -> io::Error,
+}
+
+impl Read for Vanishing {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = self.after.saturating_sub(self.bytes.position()) as usize;
+        if left == 0 {
+            return Err((self.error)());
+        }
+        let most = buffer.len().min(left);
+        self.bytes.read(&mut buffer[..most])
+    }
+}
+
+impl Seek for Vanishing {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.bytes.seek(to)
+    }
+}
+
+impl MediaSource for Vanishing {
+    fn is_seekable(&self) -> bool {
+        self.is_seekable
+    }
+
+    fn byte_len(&self) -> Option<u64> {
+        self.is_seekable.then_some(self.bytes.get_ref().len() as u64)
+    }
+}
+
+#[test]
+fn a_drive_that_goes_away_is_an_error_and_not_a_file_that_is_cut_off() {
+    let errors: [fn() -> io::Error; 3] = [
+        || io::Error::from_raw_os_error(5),
+        || io::Error::other("the drive is gone"),
+        || io::ErrorKind::TimedOut.into(),
+    ];
+    for name in ["pcm.wav", "pcm.aiff", "stereo.flac", "lame.mp3", "stereo.ogg", "aac.aac", "alac.caf", "aac.m4a"] {
+        let bytes = bytes_of(name);
+        for (error, part) in errors.into_iter().flat_map(|error| [100, 40, 10, 2].map(|part| (error, part))) {
+            let after = (bytes.len() - bytes.len() / part) as u64;
+            for is_seekable in [true, false] {
+                let source = Vanishing { bytes: Cursor::new(bytes.clone()), after, is_seekable, error };
+                let outcome = decode_source(&JobContext::new(), Path::new(name), Box::new(source));
+                let found = outcome.unwrap_err();
+                let expected = format!("cannot read {name}: {}", error());
+                assert_eq!(found.to_string(), expected, "after {after} of {} bytes, {is_seekable}", bytes.len());
+            }
+        }
     }
 }
 

@@ -185,8 +185,8 @@ fn too_long(path: &Path) -> Error {
 
 fn too_dense(path: &Path) -> Error {
     let minutes = LONGEST_OF_SMALL_S / 60;
-    let cause = format!("more than {minutes} minutes in less than {} MB are hardly music", SMALL_BYTES >> 20);
-    Error::limit(path, cause, "cut the silence out, or cut the recording into movements")
+    let cause = format!("it is under {} MB but decodes to more than {minutes} minutes", SMALL_BYTES >> 20);
+    Error::limit(path, cause, "remove the silence or split the recording")
 }
 
 /// Refuses a sample rate that no recording has.

@@ -17,6 +17,7 @@ use super::SourceInfo;
 use super::complaints;
 use super::mp4_trim::Mp4Trim;
 use super::sink::{MonoSink, Trim, check_length, check_rate};
+use super::watched::Failure;
 use crate::base::containment::contained;
 use crate::base::error::{Error, Result};
 use crate::base::job::JobContext;
@@ -47,6 +48,8 @@ const MOST_CHAINED: usize = 1000;
 pub(super) struct AudioStream {
     path: PathBuf,
     bytes: Option<u64>,
+    /// Whether the file can still be read.
+    failure: Failure,
     format: Box<dyn FormatReader>,
     decoder: Box<dyn AudioDecoder>,
     track_id: u32,
@@ -60,7 +63,13 @@ pub(super) struct AudioStream {
 
 impl AudioStream {
     /// Finds the container, its audio track and a decoder for it.
-    pub(super) fn open(path: &Path, source: Box<dyn MediaSource>, head: &[u8], mp4_trims: &[Mp4Trim]) -> Result<Self> {
+    pub(super) fn open(
+        path: &Path,
+        source: Box<dyn MediaSource>,
+        failure: Failure,
+        head: &[u8],
+        mp4_trims: &[Mp4Trim],
+    ) -> Result<Self> {
         let mut hint = Hint::new();
         if let Some(extension) = path.extension().and_then(|e| e.to_str()) {
             hint.with_extension(extension);
@@ -69,8 +78,9 @@ impl AudioStream {
         let stream = MediaSourceStream::new(source, Default::default());
         let format = decoder_call(|| {
             symphonia::default::get_probe().probe(&hint, stream, FormatOptions::default(), MetadataOptions::default())
-        })
-        .map_err(|e| complaints::not_readable(path, head, &e))?;
+        });
+        failure.check(path)?;
+        let format = format.map_err(|e| complaints::not_readable(path, head, &e))?;
         let (track, decoder) = audio_track(path, &*format)?;
 
         let codec = decoder.codec_params().codec;
@@ -91,6 +101,7 @@ impl AudioStream {
         Ok(Self {
             path: path.to_owned(),
             bytes,
+            failure,
             decoder,
             track_id: track.id,
             time_base: track.time_base,
@@ -113,7 +124,10 @@ impl AudioStream {
         let mut clock: Option<f64> = None;
         loop {
             ctx.check()?;
-            let packet = match decoder_call(|| self.format.next_packet()) {
+            let next = decoder_call(|| self.format.next_packet());
+            // Half a recording is no use where the other half is out of reach for the moment.
+            self.failure.check(&self.path)?;
+            let packet = match next {
                 Ok(Some(packet)) if packet.track_id == self.track_id => packet,
                 Ok(Some(_)) => continue,
                 Ok(None) => break,
@@ -296,7 +310,7 @@ fn audio_track(path: &Path, format: &dyn FormatReader) -> Result<(Track, Box<dyn
 
 /// A call into the decoder library, whose panics become errors.
 fn decoder_call<T>(call: impl FnOnce() -> Result<T, SymphoniaError>) -> Result<T, SymphoniaError> {
-    contained(call).unwrap_or(Err(SymphoniaError::LimitError("the decoder gave up on it")))
+    contained(call).unwrap_or(Err(SymphoniaError::LimitError("the decoder failed")))
 }
 
 fn make_decoder(params: &AudioCodecParameters) -> Result<Box<dyn AudioDecoder>, SymphoniaError> {

@@ -55,7 +55,7 @@ fn files_in(folder: &Path) -> Result<Vec<PathBuf>> {
 pub(crate) fn read_record(path: &Path) -> Result<Record> {
     let bytes = read_whole(path, MOST_RECORD_BYTES, REMEDY)?;
     serde_json::from_slice(&bytes).map_err(|error| {
-        let cause = format!("it is no record of a batch: {error}");
+        let cause = format!("it is not a batch record: {error}");
         Error::malformed(path, cause, REMEDY)
     })
 }

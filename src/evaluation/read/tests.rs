@@ -85,7 +85,9 @@ fn broken_files_are_named_with_the_line() {
     let text = message("score_time_s,performance_time_s\n0,0\n1,soon\n");
     assert!(text.contains("line 3") && text.contains("performance_time_s is \"soon\""), "{text}");
     assert!(message("score_time_s,performance_time_s\n0,0\n1\n").contains("line 3"));
-    assert!(message("score_time_s,performance_time_s\n0,0\n1,1e308\n").contains("1e308 is no time in seconds"));
+    assert!(
+        message("score_time_s,performance_time_s\n0,0\n1,1e308\n").contains("1e308 is not a valid time in seconds")
+    );
     assert!(message("score_time_s,performance_time_s\n0,0\n1,NaN\n").contains("not a finite number"));
     assert!(message("score_time_s,performance_time_s\n0,0\n").contains("fewer than two"));
     assert!(message("0 0\n1 2 3\n").contains("line 2: 3 columns"));

@@ -11,6 +11,7 @@ mod liberties;
 mod manuscript;
 mod mei;
 mod musicxml;
+mod namespaces;
 mod numbers;
 mod order;
 mod playing;

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use roxmltree::{Document, Node, ParsingOptions};
 
+use super::namespaces;
 use crate::base::error::{Error, Result};
 
 /// Largest XML text that is read, in bytes: an opera has about 80 MB.
@@ -15,9 +16,6 @@ const MOST_NODES: u32 = 4_000_000;
 const MOST_ATTRIBUTES: usize = 500;
 /// Most attributes of all elements.
 const MOST_ATTRIBUTES_IN_ALL: usize = 3_000_000;
-
-/// Most declarations of namespaces: within one another they are compared with one another.
-const MOST_NAMESPACES: usize = 1000;
 
 const REMEDY: &str = "export it again from the notation program";
 
@@ -103,9 +101,8 @@ fn check_declarations(name: &Path, text: &str) -> Result<()> {
         let cause = "it declares entities of its own";
         return Err(Error::unsupported(name, cause, "save it with the text in place of the entities"));
     }
-    if text.matches("xmlns").nth(MOST_NAMESPACES).is_some() {
-        let cause = format!("it declares more than the {MOST_NAMESPACES} namespaces accepted");
-        return Err(Error::limit(name, cause, REMEDY));
+    if namespaces::are_too_many(text) {
+        return Err(Error::limit(name, "it declares too many namespaces within one another", REMEDY));
     }
     Ok(())
 }

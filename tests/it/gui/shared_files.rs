@@ -47,7 +47,7 @@ fn of_two_windows_on_one_session_neither_overwrites_what_the_other_saved_without
     correct(&mut second, 40);
     second.apply(Command::SaveSession);
     second.wait("the question", |state| matches!(state.dialog, Some(Dialog::Replace(_))));
-    second.harness.get_by_label_contains("Another window or program has written to it");
+    second.harness.get_by_label_contains("another window or program has changed it");
     assert_eq!(std::fs::read(&session).unwrap(), of_first);
     assert!(second.read(AppState::is_changed));
     // Each window's unsaved work is safe in a slot of its own.
@@ -92,7 +92,7 @@ fn a_recording_that_changes_while_it_is_open_is_noticed_when_the_session_is_save
     std::fs::write(&recording, bytes).unwrap();
     correct(&mut bench, 20);
     save(&mut bench);
-    bench.wait("the warning", |state| warned(state, "performance.ogg has changed since it was opened"));
+    bench.wait("the warning", |state| warned(state, "performance.ogg has changed on disk"));
     bench.close();
     let mut bench = Bench::new(folder.path(), vec![session]);
     bench.wait_until_aligned();
@@ -109,8 +109,45 @@ fn a_session_is_saved_although_its_recording_has_vanished() {
     bench.wait("the warning", |state| warned(state, "performance.ogg can no longer be read"));
     bench.close();
     // The session still knows what it was of.
-    let text = std::fs::read_to_string(&session).unwrap();
-    assert!(text.contains("\"fingerprint\"") && text.contains("fnv1a"), "{}", &text[..500]);
+    let saved: serde_json::Value = serde_json::from_slice(&std::fs::read(&session).unwrap()).unwrap();
+    assert!(saved["recording"]["fingerprint"]["fnv1a"].is_u64(), "{}", saved["recording"]);
+}
+
+#[test]
+fn saving_twice_at_once_writes_the_last_change_and_asks_nothing() {
+    let folder = folder();
+    let (mut bench, session) = opened(folder.path());
+    correct(&mut bench, 20);
+    let saved = |session: &Path| -> usize {
+        let saved: serde_json::Value = serde_json::from_slice(&std::fs::read(session).unwrap()).unwrap();
+        saved["settings"]["anchors"].as_array().unwrap().len()
+    };
+    // Without a frame in between, as when the key is held.
+    let press = |index: usize| {
+        let (score_s, performance_s) = bench.onset(index);
+        let mut window = bench.harness.state().borrow_mut();
+        let window = window.as_mut().unwrap();
+        window.apply(Command::SaveSession);
+        window.apply(Command::PlaceAnchor(Anchor { score_s, performance_s: performance_s + 0.02 }));
+        window.apply(Command::SaveSession);
+        window.apply(Command::SaveSession);
+    };
+    for index in [40, 60, 80] {
+        press(index);
+    }
+    bench.wait("saving", |state| !state.is_changed() && state.save_again.is_none() && state.work.is_none());
+    assert_eq!(bench.read(|state| state.dialog.clone()), None, "nobody else has written to it");
+    assert_eq!(saved(&session), 4, "the last save counts");
+}
+
+#[test]
+fn saving_and_quitting_does_not_wait_for_the_drive_of_the_recording() {
+    let folder = folder();
+    let (mut bench, _) = opened(folder.path());
+    correct(&mut bench, 20);
+    bench.apply(Command::SaveAnd(agogic::window::Afterwards::Quit));
+    bench.wait("quitting", |state| state.quit);
+    assert!(!bench.read(AppState::is_changed));
 }
 
 #[cfg(unix)]
@@ -121,7 +158,7 @@ fn where_nothing_can_be_kept_for_a_crash_the_window_says_so_and_works() {
     let mut bench = Bench::first_start(folder.path(), Vec::new());
     bench.wait_until_aligned();
     bench.apply(Command::Welcome(None));
-    assert!(bench.read(|state| warned(state, "A crash would lose changes")));
+    assert!(bench.read(|state| warned(state, "would be lost in a crash")));
     correct(&mut bench, 20);
     bench.apply(Command::SaveSessionAs(folder.path().join("piece.agogic")));
     bench.wait("saving", |state| !state.is_changed());

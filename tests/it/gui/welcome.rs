@@ -37,7 +37,7 @@ fn the_welcome_points_at_three_things_with_the_keyboard_alone() {
     bench.harness.key_press(Key::Enter);
     bench.harness.run_ok();
     for (number, title) in
-        [(1, "Every note stands where it was played"), (2, "Space plays"), (3, "How good it is, and where to look")]
+        [(1, "Every note appears where it was played"), (2, "Space plays"), (3, "How good it is, and what to check")]
     {
         bench.harness.get_by_label(title);
         bench.harness.get_by_label(&format!("{number} of 3"));
@@ -73,7 +73,7 @@ fn escape_and_a_click_beside_it_close_the_welcome_and_the_help_menu_brings_it_ba
     assert_eq!(shown(&bench), None);
     bench.harness.get_by_label("Help").click();
     bench.harness.run_ok();
-    bench.harness.get_by_label("Show welcome again").click();
+    bench.harness.get_by_label("Show welcome").click();
     bench.harness.run_ok();
     assert_eq!(shown(&bench), Some(Welcome::Greeting));
     click_at(&mut bench, eframe::egui::pos2(20.0, 860.0));
@@ -146,7 +146,7 @@ fn files_held_over_the_window_are_told_what_dropping_them_does() {
     bench.harness.input_mut().hovered_files = vec![held("take.flac"), held("take.mid"), held("cover.jpg")];
     bench.harness.step();
     let said = painted(&bench);
-    for words in ["Drop to open and align them", "take.flac   recording", "cover.jpg   not something Agogic reads"] {
+    for words in ["Drop to open and align them", "take.flac   recording", "cover.jpg   not supported"] {
         assert!(said.contains(words), "{words}: {said}");
     }
     bench.harness.input_mut().hovered_files = vec![HoveredFile::default()];

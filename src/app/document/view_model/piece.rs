@@ -9,6 +9,7 @@ use crate::align::{Performance, ReadPerformance};
 use crate::app::document::fingerprint::Fingerprint;
 use crate::app::document::source::{Source, Sources};
 use crate::audio::AudioClip;
+use crate::base::job::JobContext;
 use crate::engraving::Engraving;
 use crate::score::{Score, ScoreBeat};
 
@@ -23,9 +24,8 @@ pub struct Fingerprints {
 
 impl Fingerprints {
     /// Reads the files through; what is not a regular file can be read only once.
-    pub fn of(sources: &Sources) -> Self {
-        let of_file =
-            |source: &Source| source.path().filter(|path| path.is_file()).and_then(|path| Fingerprint::of(path).ok());
+    pub fn of(ctx: &JobContext, sources: &Sources) -> Self {
+        let of_file = |source: &Source| source.path().and_then(|path| Fingerprint::of(ctx, path).ok());
         Self { recording: of_file(&sources.recording), score: of_file(&sources.score) }
     }
 }

@@ -7,6 +7,7 @@ use super::roll::{Roll, RollSpan};
 use super::staff::StaffTimes;
 use crate::align::result::Alignment;
 use crate::align::settings::FixedNote;
+use crate::app::document::fingerprint::Fingerprint;
 use crate::app::preferences::NoteColours;
 use crate::evaluation::{GroundTruth, Metrics, TimeMap, evaluate};
 
@@ -17,6 +18,8 @@ pub struct Reference {
     pub name: String,
     /// Its times.
     pub times: GroundTruth,
+    /// What its file held; none if it is not read from one.
+    pub fingerprint: Option<Fingerprint>,
 }
 
 /// An onset of the score at its place in the recording.

@@ -108,10 +108,10 @@ fn replace_ui(ui: &mut Ui, state: &AppState, writing: &Writing, commands: &mut V
     let folder = writing.path().parent().unwrap_or(writing.path());
     let session = state.document.as_ref().and_then(|document| document.session_path.as_deref());
     ui.label(if session == Some(writing.path()) {
-        "Another window or program has written to it since it was opened here. What was changed there would be lost."
+        "It is not as this window read or saved it: another window or program has changed it. Replacing it discards those changes."
             .to_owned()
     } else {
-        format!("There is a file of this name in {}. What it holds would be lost.", folder.display())
+        format!("{} already contains a file with this name. Its contents will be lost.", folder.display())
     });
     ui.add_space(8.0);
     ui.horizontal(|ui| {

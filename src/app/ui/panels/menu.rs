@@ -34,7 +34,7 @@ pub fn menu_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
             item(ui, "Manual", "", true, Command::Show(Dialog::Manual), commands);
             item(ui, "Keyboard shortcuts", "F1", true, Command::Show(Dialog::Shortcuts), commands);
             let welcome = Command::Welcome(Some(Welcome::Greeting));
-            item(ui, "Show welcome again", "", true, welcome, commands);
+            item(ui, "Show welcome", "", true, welcome, commands);
             item(ui, "About Agogic", "", true, Command::Show(Dialog::About), commands);
         });
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {

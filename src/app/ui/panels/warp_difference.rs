@@ -233,7 +233,7 @@ mod tests {
     #[test]
     fn the_difference_to_a_reference_is_told_in_milliseconds_where_there_is_a_reference() {
         let times = TimeMap::from_pairs(vec![(1.0, 1.98), (3.0, 6.05)]).unwrap();
-        let reference = Reference { name: "truth".to_owned(), times };
+        let reference = Reference { name: "truth".to_owned(), times, fingerprint: None };
         let against = Against::Reference(&reference);
         let onsets = onsets();
         let within = against.within(&onsets);

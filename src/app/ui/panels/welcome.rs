@@ -49,9 +49,9 @@ fn greeting_ui(ui: &mut Ui, commands: &mut Vec<Command>) {
     ui.set_width(GREETING_WIDTH);
     ui.spacing_mut().item_spacing.y = 8.0;
     ui.label(RichText::new("Welcome to Agogic").heading().size(20.0));
-    ui.label("It finds, for every note of a score, the moment at which it was played in a recording.");
+    ui.label("Agogic finds the moment in a recording at which each note of the score was played.");
     let soft = Palette::of(ui).soft_ink;
-    ui.label(RichText::new("Behind this is the demo, the beginning of a prelude by Bach, aligned.").color(soft));
+    ui.label(RichText::new("Behind this is the demo: the opening of a Bach prelude, already aligned.").color(soft));
     ui.add_space(6.0);
     let explore = wide_button(ui, "Explore the demo", true);
     focus_at_first(&explore, Welcome::Greeting);
@@ -66,7 +66,7 @@ fn greeting_ui(ui: &mut Ui, commands: &mut Vec<Command>) {
         commands.extend([Command::Welcome(None), Command::Show(Dialog::Manual)]);
     }
     ui.add_space(4.0);
-    let more = "Files can be dropped anywhere on the window. Esc closes this; the Help menu brings it back.";
+    let more = "You can drop files anywhere on the window. Esc closes this; Help brings it back.";
     ui.label(RichText::new(more).small().color(soft));
 }
 

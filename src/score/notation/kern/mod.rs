@@ -27,20 +27,23 @@ const REMEDY: &str = "export or download it again";
 pub(super) fn read(name: &Path, text: &str) -> Result<WrittenScore> {
     let mut reader = Reader::default();
     for (index, line) in text.lines().enumerate() {
-        if line.len() <= LONGEST_LINE {
-            reader.row(name, index + 1, line.trim_end_matches('\r'))?;
-        }
-        if reader.bars.len() > MOST_BARS {
-            let cause = format!("it has more than the {MOST_BARS} bars accepted");
-            return Err(Error::limit(name, cause, "check that this is the score, or split it"));
-        }
         // A line alone may be the whole file.
-        if reader.score.notes.len() + reader.score.rests.len() > MOST_NOTES || line.len() > LONGEST_LINE {
-            let cause = format!("it has more than the {MOST_NOTES} notes accepted, or a line of more than a megabyte");
-            return Err(Error::limit(name, cause, "check that this is the score, or split it"));
+        if line.len() > LONGEST_LINE {
+            return Err(too_large(name, format!("line {} is longer than 1 MB", index + 1)));
+        }
+        reader.row(name, index + 1, line.trim_end_matches('\r'))?;
+        if reader.bars.len() > MOST_BARS {
+            return Err(too_large(name, format!("it has more than the {MOST_BARS} bars accepted")));
+        }
+        if reader.score.notes.len() + reader.score.rests.len() > MOST_NOTES {
+            return Err(too_large(name, format!("it has more than the {MOST_NOTES} notes and rests accepted")));
         }
     }
     Ok(reader.finish())
+}
+
+fn too_large(name: &Path, cause: String) -> Error {
+    Error::limit(name, cause, "check that this is the score, or split it")
 }
 
 #[derive(Default)]

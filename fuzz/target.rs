@@ -14,8 +14,8 @@ fuzz_target!(
         // One build can stand for all of them: `fuzz/run` says which.
         let name = std::env::var("AGOGIC_READER").unwrap_or_else(|_| env!("CARGO_BIN_NAME").to_owned());
         READER.get_or_init(|| readers::reader(&name).expect("every target is named after a reader"));
-        // Takes the hook away that ends the process at any panic: those of libraries are caught and become sentences.
-        // What nobody catches ends it all the same.
+        // Removes the hook that aborts the process at every panic: panics of libraries are caught and become error messages.
+        // What nobody catches ends the process all the same.
         drop(std::panic::take_hook());
     },
     |bytes: &[u8]| {

@@ -66,10 +66,10 @@ pub use score::{
     ScoreBeat, Source, SourceKind, SynthParams, Take, WrittenScore, synthesise, synthesise_mapped, written,
 };
 
-/// The examples of the README.
+/// The examples of the book.
 #[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;
+#[doc = include_str!("../docs/src/how-to/rust.md")]
+struct RustPage;
 
 /// The embedded demo piece: performance, score and ground truth.
 pub mod demo_piece {

@@ -90,7 +90,7 @@ fn answer<T>(result: Result<T>) -> Answer {
     result.map(drop).map_err(|error| error.to_string())
 }
 
-/// Writes a file where readers find it that take no bytes, and reads it.
+/// For readers that take a path: writes the bytes to a temporary file and reads that.
 fn of_file<T>(name: &str, bytes: &[u8], read: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
     let failed = |error| Error::io("write", name, error);
     let folder = tempfile::tempdir().map_err(failed)?;
@@ -109,7 +109,7 @@ fn score(name: &str, bytes: &[u8]) -> Answer {
     answer(read.and_then(|_| WrittenScore::from_bytes(Path::new(name), bytes)))
 }
 
-/// A SoundFont is read in earnest when it plays.
+/// Most of a SoundFont is only read when it is played.
 fn soundfont(bytes: &[u8]) -> Result<()> {
     const TWO_NOTES: &[u8] = b"MThd\0\0\0\x06\0\0\0\x01\x01\xe0MTrk\0\0\0\x16\
         \0\x90\x3c\x50\x60\x80\x3c\0\0\x90\x48\x50\x60\x80\x48\0\0\xff\x2f\0";

@@ -92,7 +92,7 @@ def synthesize(score: StrPath, *, part: str | Sequence[str] = (), soundfont: Str
     """A score as sound.
 
     :param score: MusicXML, MEI, Humdrum ``**kern`` or MIDI.
-    :param part: only the parts that are called so, or whose name has this in it.
+    :param part: only parts called this, or else those whose name contains it.
     :param soundfont: SoundFont (.sf2) to play it with; the built-in piano if none.
 
     >>> sound = synthesize(demo(folder).score)

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::document::source::{FileRole, file_name, role_by_name};
+use super::document::source::{FileRole, file_name, is_midi_by_name, need_no_recording, role_by_name};
 use super::preferences::SideTab;
 use super::state::{AppState, Dialog};
 
@@ -24,15 +24,16 @@ pub fn drop_hint(files: &[Option<PathBuf>], state: &AppState) -> DropHint {
         let title = "Drop a recording or a MIDI performance and its score\nTogether or one after the other".to_owned();
         return DropHint { title, files: Vec::new() };
     };
-    let mut listed: Vec<_> =
-        paths.iter().take(MOST_LISTED).map(|path| (file_name(path), words(role_by_name(path)))).collect();
+    let ignored = need_no_recording(&paths.iter().filter_map(|path| role_by_name(path)).collect::<Vec<_>>());
+    let word = |path: &PathBuf| (file_name(path), words(role_by_name(path), ignored));
+    let mut listed: Vec<_> = paths.iter().take(MOST_LISTED).map(word).collect();
     if paths.len() > MOST_LISTED {
         listed.push((format!("and {} more", paths.len() - MOST_LISTED), ""));
     }
     DropHint { title: title(&paths, state), files: listed }
 }
 
-fn words(role: Option<FileRole>) -> &'static str {
+fn words(role: Option<FileRole>, ignored: bool) -> &'static str {
     match role {
         Some(FileRole::Recording) => "recording",
         Some(FileRole::Score) => "score",
@@ -40,7 +41,8 @@ fn words(role: Option<FileRole>) -> &'static str {
         Some(FileRole::Session) => "session",
         Some(FileRole::Model) => "model",
         Some(FileRole::SoundFont) => "SoundFont",
-        None => "not supported",
+        None if ignored => "not supported",
+        None => "unknown kind, tried as a recording",
     }
 }
 
@@ -50,7 +52,8 @@ fn title(paths: &[PathBuf], state: &AppState) -> String {
     {
         return format!("Drop it to use it as {}", file_name(&missing.was));
     }
-    let count = |wanted: FileRole| paths.iter().filter(|path| role_by_name(path) == Some(wanted)).count();
+    let roles = roles(paths);
+    let count = |wanted: FileRole| roles.iter().filter(|&&role| role == wanted).count();
     let (recordings, scores) = (count(FileRole::Recording), count(FileRole::Score));
     let replaces = count(FileRole::Session) + recordings + scores > 0;
     let title = if count(FileRole::Session) > 0 {
@@ -58,32 +61,45 @@ fn title(paths: &[PathBuf], state: &AppState) -> String {
     } else if recordings > 0 && scores > 0 {
         "Drop to open and align them".to_owned()
     } else if scores > 1 {
-        "Drop to open them: the one with freer timing is used as the performance".to_owned()
+        // Notation is never what was played.
+        match paths.iter().filter(|path| is_midi_by_name(path)).count() {
+            0 => "Drop them, then drop the recording".to_owned(),
+            1 => "Drop to align the MIDI performance with its score".to_owned(),
+            _ => "Drop to open them: the one with freer timing is used as the performance".to_owned(),
+        }
     } else if recordings > 0 {
         match other_half(state, false) {
             Some(score) => format!("Drop to align it with {score}"),
             None => "Drop it, then drop its score".to_owned(),
         }
     } else if scores > 0 {
-        match other_half(state, true) {
-            Some(recording) => format!("Drop to align {recording} with it"),
-            None => "Drop it, then drop its recording".to_owned(),
+        match (&state.waiting.score, other_half(state, true)) {
+            (Some(earlier), _) if state.waiting.recording.is_none() => {
+                format!("Drop to open it with {}", file_name(earlier))
+            }
+            (_, Some(recording)) => format!("Drop to align {recording} with it"),
+            (_, None) => "Drop it, then drop its recording".to_owned(),
         }
     } else if count(FileRole::Reference) > 0 {
         "Drop to compare the alignment with it".to_owned()
     } else if count(FileRole::Model) > 0 {
         let training = state.preferences.side_tab == SideTab::Tune;
         if training { "Drop to train from this model" } else { "Drop to align with this model" }.to_owned()
-    } else if count(FileRole::SoundFont) > 0 {
-        "Drop to hear the score with this SoundFont".to_owned()
     } else {
-        "Agogic reads recordings, scores, alignments and its own sessions".to_owned()
+        "Drop to hear the score with this SoundFont".to_owned()
     };
     if replaces && state.is_changed() {
         format!("{title}\nYou will be asked to save your changes first")
     } else {
         title
     }
+}
+
+/// What the files are; those of unknown kinds are recordings or nothing.
+fn roles(paths: &[PathBuf]) -> Vec<FileRole> {
+    let known: Vec<FileRole> = paths.iter().filter_map(|path| role_by_name(path)).collect();
+    let unknown = if need_no_recording(&known) { 0 } else { paths.len() - known.len() };
+    [known, vec![FileRole::Recording; unknown]].concat()
 }
 
 /// What a file that comes alone would be opened with: what waits, or what is open.
@@ -115,7 +131,11 @@ mod tests {
             (vec!["a.agogic"], "open the session", "session"),
             (vec!["mine.safetensors"], "align with this model", "model"),
             (vec!["piano.sf2"], "hear the score", "SoundFont"),
-            (vec!["letter.pdf"], "Agogic reads", "not supported"),
+            (vec!["a.mid", "a.musicxml"], "align the MIDI performance", "score"),
+            (vec!["letter.pdf"], "then drop its score", "unknown kind, tried as a recording"),
+            (vec!["take", "a.mid"], "open and align", "unknown kind, tried as a recording"),
+            (vec!["cover.jpg", "a.flac", "a.mid"], "open and align", "not supported"),
+            (vec!["cover.jpg", "a.mid", "b.mid"], "freer timing", "not supported"),
         ] {
             let said = hint(&names, &state);
             assert!(said.title.contains(title), "{names:?}: {said:?}");
@@ -123,6 +143,7 @@ mod tests {
         }
         state.waiting.score = Some(PathBuf::from("/x/waiting.mid"));
         assert_eq!(hint(&["a.flac"], &state).title, "Drop to align it with waiting.mid");
+        assert_eq!(hint(&["b.mid"], &state).title, "Drop to open it with waiting.mid");
         state.preferences.side_tab = SideTab::Tune;
         assert!(hint(&["mine.safetensors"], &state).title.contains("train"));
     }

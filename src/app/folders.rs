@@ -62,16 +62,16 @@ impl Folders {
         self.last.get(&purpose).filter(|_| !self.gone.contains(&purpose)).map(PathBuf::as_path)
     }
 
-    /// A file was taken from its folder, or put there.
+    /// A file was taken from its folder, or put there. One whose name is not Unicode could not be written to the preferences.
     pub fn remember(&mut self, purpose: Purpose, file: &Path) {
-        if let Some(folder) = file.parent().filter(|folder| folder.is_absolute()) {
+        if let Some(folder) = file.parent().filter(|folder| folder.is_absolute() && folder.to_str().is_some()) {
             self.last.insert(purpose, folder.to_owned());
             self.gone.remove(&purpose);
         }
     }
 
-    /// A file of the piece in `own` was written. Who writes beside the recording does so with the next piece too, wherever that
-    /// is; only another folder is remembered.
+    /// A file of the piece in `own` was written. A user who writes beside the recording will want that for the next piece too,
+    /// wherever it is; only another folder is remembered.
     pub fn remember_written(&mut self, purpose: Purpose, file: &Path, own: Option<&Path>) {
         if own.is_some() && file.parent() == own {
             self.last.remove(&purpose);

@@ -106,7 +106,7 @@ pub struct Preferences {
     pub window_size: Option<[f32; 2]>,
     /// The panes.
     pub layout: Tree<PaneKind>,
-    /// Whether the welcome was shown. Who has preferences of an earlier version is no newcomer.
+    /// Whether the welcome was shown. Users with preferences from an earlier version are not newcomers.
     #[serde(default = "known")]
     pub welcomed: bool,
 }
@@ -142,13 +142,16 @@ fn known() -> bool {
 }
 
 impl Preferences {
-    /// Reads them from a folder; what is missing or damaged is as on the first start. Who has a file that cannot be read today is no
-    /// newcomer, and it is not replaced before the window closes.
+    /// Reads them from a folder; what is missing or damaged is as on the first start. A user whose file exists but cannot be read now
+    /// is not a newcomer; the file is left alone until the window closes.
     pub fn read(folder: &Path) -> Self {
         let text = std::fs::read_to_string(folder.join(FILE));
         let mut read: Self = match text.as_deref() {
             Ok(text) => serde_json::from_str(text).unwrap_or_else(|_| Self { welcomed: true, ..Self::default() }),
-            Err(error) => Self { welcomed: error.kind() != ErrorKind::NotFound, ..Self::default() },
+            Err(error) => {
+                let is_missing = matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory);
+                Self { welcomed: !is_missing, ..Self::default() }
+            }
         };
         // A layout of an older version: its panes come back with the missing one.
         if !is_complete(&read.layout) {

@@ -144,6 +144,17 @@ pub enum Afterwards {
     Recover,
 }
 
+/// A save of the session that is under way.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Saving {
+    /// Where to.
+    pub path: PathBuf,
+    /// Since when.
+    pub since: Instant,
+    /// Whether the session, which has changed since, is to be saved there once more, and whether that may replace another file.
+    pub again: Option<bool>,
+}
+
 /// A file that is to be written.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Writing {
@@ -324,8 +335,8 @@ pub struct AppState {
     pub cards: Vec<DeviceInfo>,
     /// What is done when the session has been saved.
     pub after_saving: Option<Afterwards>,
-    /// Where the session is to be saved once the save that is under way has ended, and whether another file may be replaced.
-    pub save_again: Option<(PathBuf, bool)>,
+    /// The save of the session that is under way.
+    pub saving: Option<Saving>,
     /// What crashed windows left, to be offered one after the other.
     pub left_behind: Vec<Leftover>,
     /// The picture that is to be written, and whether another file may be replaced.
@@ -356,7 +367,7 @@ impl AppState {
             devices: Vec::new(),
             cards: Vec::new(),
             after_saving: None,
-            save_again: None,
+            saving: None,
             left_behind: Vec::new(),
             picture: None,
             quit: false,

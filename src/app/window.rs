@@ -8,7 +8,7 @@ use eframe::egui::{self, Ui};
 
 use super::SMALLEST_SIZE;
 use super::command::Command;
-use super::document::recovery;
+use super::document::recovery::{self, Recovery};
 use super::document::source::Order;
 use super::picture::{self, Drawing, PictureOptions};
 use super::placement;
@@ -56,17 +56,7 @@ impl Window {
         theme::install(ctx);
         let preferences = options.user_folder.as_deref().map(Preferences::read).unwrap_or_default();
         let mut state = AppState::new(preferences);
-        let found = options.user_folder.as_deref().map(recovery::take_slot).unwrap_or_default();
-        state.left_behind = found.left_behind;
-        if found.slot.is_none() {
-            let cause = match &options.user_folder {
-                Some(folder) => format!("{} is not writable", folder.display()),
-                None => "there is no home folder".to_owned(),
-            };
-            state.tell(Notice::warning(format!(
-                "Unsaved changes would be lost in a crash: {cause}. Set AGOGIC_HOME to a writable folder."
-            )));
-        }
+        let recovery = recovery_slot(&mut state, options.user_folder.as_deref());
         if let Some(folder) = options.user_folder.as_deref().filter(|_| options.files.is_empty()) {
             welcome_newcomer(&mut state, folder);
         }
@@ -79,7 +69,7 @@ impl Window {
             worker,
             player,
             user_folder: options.user_folder,
-            recovery: found.slot,
+            recovery,
             score_sound: None,
             training: Arc::default(),
             opening: None,
@@ -129,13 +119,17 @@ impl Window {
         update::autosave(&self.state, &mut self.services);
     }
 
-    /// To be called once when the window closes: preferences are written, nothing is left to recover.
+    /// To be called once when the window closes: preferences are written, a save that is under way comes to its end, and nothing
+    /// is left to recover unless that fails.
     pub fn settle_before_exit(&mut self) {
         if let Some(folder) = &self.services.user_folder {
             self.state.preferences.write(folder);
             self.state.tuning.remember(&self.services.models_folder());
         }
-        if let Some(recovery) = &self.services.recovery {
+        let was_saving = self.state.saving.is_some();
+        update::finish(&mut self.state, &mut self.services);
+        let is_lost = was_saving && self.state.document.as_ref().is_some_and(|document| !document.is_saved());
+        if let Some(recovery) = self.services.recovery.as_ref().filter(|_| !is_lost) {
             recovery.clear();
         }
     }
@@ -163,7 +157,8 @@ impl Window {
             self.apply(Command::Welcome(None));
             self.apply(Command::Open(dropped));
         }
-        if ctx.input(|input| input.viewport().close_requested()) && !self.state.quit && self.state.is_changed() {
+        let unsaved = self.state.is_changed() || self.state.saving.is_some();
+        if ctx.input(|input| input.viewport().close_requested()) && !self.state.quit && unsaved {
             ctx.send_viewport_cmd(egui::ViewportCommand::CancelClose);
             self.apply(Command::Quit);
         }
@@ -252,6 +247,25 @@ impl Window {
         panels::drop_hint_ui(&ctx, &self.state);
         focus::focus_ui(&ctx);
     }
+}
+
+/// Takes a slot for what a crash would lose. Where there is none the window works all the same, and says so.
+fn recovery_slot(state: &mut AppState, user_folder: Option<&Path>) -> Option<Recovery> {
+    let cause = match user_folder {
+        Some(folder) => {
+            let found = recovery::take_slot(folder);
+            state.left_behind = found.left_behind;
+            match found.slot {
+                Ok(slot) => return Some(slot),
+                Err(cause) => format!("nothing can be kept in {}, because {cause}", folder.display()),
+            }
+        }
+        None => "there is no home folder".to_owned(),
+    };
+    state.tell(Notice::warning(format!(
+        "Unsaved changes would be lost in a crash: {cause}. Set AGOGIC_HOME to another folder."
+    )));
+    None
 }
 
 /// Shows the welcome once in the life of a user's folder. That it was is written at once, so that it stays so whatever happens to

@@ -125,7 +125,7 @@ fn explained(source: io::Error) -> io::Error {
     }
 }
 
-/// Of a link it is the folder at its other end that is missing.
+/// For a link, the missing folder is the one it points into.
 fn explained_link(path: &Path, source: io::Error) -> io::Error {
     match (source.kind(), std::fs::read_link(path)) {
         (io::ErrorKind::NotFound, Ok(to)) => {

@@ -20,18 +20,16 @@ pub(super) const NO_PARQUET: &str =
 /// Align a recording of a performance with its score.
 #[derive(Debug, Parser)]
 #[command(name = "agogic", version, about, max_term_width = 100)]
-#[command(
-    after_help = "Without a command the window opens: `agogic`, `agogic AUDIO SCORE`, `agogic SESSION.agogic`.\nExit codes: 0 \
-                  done, 1 failed, 2 wrong usage, 130 cancelled."
-)]
+#[command(after_help = "Without a command the window opens: `agogic`, `agogic AUDIO SCORE [TRUTH]`, `agogic \
+                  SESSION.agogic`.\nExit codes: 0 done, 1 failed, 2 wrong usage, 130 cancelled.")]
 pub struct Cli {
-    /// Say nothing but results and errors.
+    /// Print only results and errors.
     #[arg(long, short, global = true)]
     pub quiet: bool,
     /// What to do.
     #[command(subcommand)]
     pub command: Option<Command>,
-    /// Files to open in the window: a recording and its score, or a session.
+    /// Files to open in the window: a recording (or MIDI performance), its score and, if known, the truth; or a session.
     #[arg(value_name = "FILE", num_args = 0..=3)]
     pub files: Vec<PathBuf>,
 }
@@ -61,11 +59,11 @@ pub enum Command {
     Synth(SynthArgs),
     /// Write the features of a recording or a score.
     Features(FeaturesArgs),
-    /// Print what is read of a score: parts, bars, keys, tempi, repeats, notes.
+    /// Show how a score is read: parts, bars, keys, tempi, repeats, notes.
     Score(ScoreArgs),
     /// Align many pairs listed in a file (columns audio, score and, if known, truth and transcription), on one machine or many.
     Batch(BatchArgs),
-    /// Print the table of all that batches have written to a folder.
+    /// Print a summary of all batch results in a folder.
     BatchSummary(BatchSummaryArgs),
     /// Write the built-in demo piece: performance, score and ground truth.
     Demo(DemoArgs),
@@ -102,7 +100,7 @@ pub enum Command {
 pub struct AlignArgs {
     /// The recording (WAV, FLAC, MP3, Ogg Vorbis, AAC/M4A, AIFF, CAF, MKV/WebM), or a performance as a Standard MIDI File.
     pub audio: PathBuf,
-    /// The score: MusicXML, MEI, Humdrum **kern or MIDI; which of them, its content tells.
+    /// The score: MusicXML, MEI, Humdrum **kern or MIDI; the format is detected from the content.
     pub score: PathBuf,
     /// Where to write, the format taken from the extension; may be given several times. Default: CSV on stdout.
     #[arg(long, short, value_name = "FILE")]
@@ -113,7 +111,7 @@ pub struct AlignArgs {
     /// How to align.
     #[command(flatten)]
     pub settings: SettingsArgs,
-    /// Where the work runs: auto, cpu, gpu (any graphics card), cuda or metal. `auto` takes a card where it pays; see `agogic devices`.
+    /// Where the work runs: auto, cpu, gpu (any graphics card), cuda or metal. `auto` uses a graphics card where it is faster; see `agogic devices`.
     #[arg(long, default_value = "auto", value_name = "DEVICE")]
     pub device: DeviceChoice,
     /// A ground truth to measure the result against.
@@ -153,7 +151,7 @@ pub struct EvaluateArgs {
 /// `agogic score`.
 #[derive(Debug, Args)]
 pub struct ScoreArgs {
-    /// The score: MusicXML, MEI, Humdrum **kern or MIDI; which of them, its content tells.
+    /// The score: MusicXML, MEI, Humdrum **kern or MIDI; the format is detected from the content.
     pub score: PathBuf,
     /// Print JSON: everything that is read, with the notes in playing order.
     #[arg(long)]
@@ -175,7 +173,7 @@ pub struct SynthArgs {
     /// The WAV file to write.
     #[arg(long, short, value_name = "OUT.wav", required_unless_present = "list_soundfonts")]
     pub output: Option<PathBuf>,
-    /// Play only the parts that are called so, or whose name has this in it; may be given several times.
+    /// Play only parts called NAME, or else those whose name contains NAME; may be given several times.
     #[arg(long, value_name = "NAME")]
     pub part: Vec<String>,
     /// SoundFont (.sf2) to play it with (default: the built-in piano).
@@ -214,16 +212,16 @@ pub struct BatchArgs {
     /// Folder for the results.
     #[arg(long, value_name = "DIR")]
     pub out_dir: PathBuf,
-    /// Do only the Ith of N equal parts of the list, so that N workers who share nothing but the folder do all of it.
+    /// Do only the Ith of N equal parts of the list: N workers sharing only the folder complete the whole list.
     #[arg(long, value_parser = Shard::parse, value_name = "I/N", default_value = "1/1")]
     pub shard: Shard,
     /// Skip what an earlier run has done from the same content with the same settings, model and version.
     #[arg(long)]
     pub resume: bool,
-    /// A JSON file that tells how far the work is, replaced as it goes on.
+    /// A JSON file with the progress, updated as the batch runs.
     #[arg(long, value_name = "FILE.json")]
     pub progress: Option<PathBuf>,
-    /// Where the work runs: auto, cpu, gpu (any graphics card), cuda or metal. `auto` takes a card where it pays; see `agogic devices`.
+    /// Where the work runs: auto, cpu, gpu (any graphics card), cuda or metal. `auto` uses a graphics card where it is faster; see `agogic devices`.
     #[arg(long, default_value = "auto", value_name = "DEVICE")]
     pub device: DeviceChoice,
     /// How many pairs to align at once (default: one per processor).
@@ -298,18 +296,18 @@ pub struct DemoArgs {
 pub struct MakeDataArgs {
     /// Folder of scores: Standard MIDI Files; a scores.csv in it (columns id and licence) may say their licences.
     pub scores: PathBuf,
-    /// Folder for the pieces: new, empty, or from an earlier run, which then goes on.
+    /// Folder for the pieces: new, empty, or that of an earlier run, to continue it.
     pub out_dir: PathBuf,
     /// How many pieces.
     #[arg(long, value_name = "N")]
     pub count: usize,
-    /// Another number gives other pieces; the same always gives the same.
+    /// Random seed: the same seed always gives the same pieces.
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub seed: u64,
     /// How many piano studies, written by rule, to add to the scores: fast runs and arpeggios, which free scores have few of.
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub studies: usize,
-    /// SoundFont (.sf2) to play with, beside the built-in piano; may be given several times.
+    /// SoundFont (.sf2) to play with, in addition to the built-in piano; may be given several times.
     #[arg(long, value_name = "FILE")]
     pub soundfont: Vec<PathBuf>,
     /// Folder of recorded single notes, listed in its samples.csv; may be given several times.
@@ -337,10 +335,10 @@ pub struct BenchArgs {
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
-    /// Solve the stored problems of a folder (problems.csv beside .f32 files) instead.
+    /// Solve the stored problems of a folder (problems.csv next to .f32 files) instead.
     #[arg(long, value_name = "DIR")]
     pub problems: Option<PathBuf>,
-    /// What to measure: cpu, gpu beside it, or auto for a card if there is one.
+    /// What to measure: cpu, gpu in addition to it, or auto for a card if there is one.
     #[arg(long, default_value = "cpu", value_name = "DEVICE")]
     pub device: DeviceChoice,
 }

@@ -48,7 +48,7 @@ pub struct SettingsArgs {
         help_heading = ANY
     )]
     pub fix_note: Vec<FixedNote>,
-    /// Align only the parts of the score that are called so, or whose name has this in it; may be given several times. `agogic score` shows them.
+    /// Align only parts called NAME, or else those whose name contains NAME; may be given several times. `agogic score` shows the names.
     #[arg(long, value_name = "NAME", help_heading = ANY)]
     pub part: Vec<String>,
     /// How the bars of a MIDI score are counted.

@@ -16,9 +16,9 @@ const EXTRACTOR: &str = "Options of --kind extractor";
 /// `agogic train`.
 #[derive(Debug, Args)]
 pub struct TrainArgs {
-    /// Labelled pieces: a folder whose subfolders hold audio.*, score.mid and alignment.*, or a CSV file with the
-    /// columns audio, score and truth. For --method notes a performance.mid beside a recording, in the recording's own
-    /// time, tells its notes; where there is none, the score and its true alignment do.
+    /// Labelled pieces: a folder whose subfolders hold audio.*, score.* and alignment.*, or a CSV file with the
+    /// columns audio, score and truth. For --method notes a performance.mid next to a recording, in the recording's own
+    /// time, gives its notes; otherwise the score and its true alignment are used.
     pub data: PathBuf,
     /// What to train: the ear that the onset method listens with, or a feature extractor for the frame method.
     #[arg(long, value_enum, default_value = "ear")]
@@ -29,7 +29,7 @@ pub struct TrainArgs {
     /// Start from this model instead of random weights: a name or a file.
     #[arg(long, value_name = "MODEL")]
     pub init: Option<String>,
-    /// The model to write (default: ear.safetensors or FEATURES.safetensors). An unfinished training is kept beside it and
+    /// The model to write (default: ear.safetensors or FEATURES.safetensors). An unfinished training is kept next to it and
     /// resumed.
     #[arg(long, short, value_name = "FILE.safetensors")]
     pub output: Option<PathBuf>,
@@ -83,7 +83,7 @@ pub struct TrainingOptions {
     /// Pieces to judge by, and to choose the best epoch (default: a quarter of the scores is held back).
     #[arg(long, value_name = "DATA")]
     pub validation: Option<PathBuf>,
-    /// Most passes through the data (default: what suits the method).
+    /// Maximum number of epochs (default: what suits the method).
     #[arg(long, value_name = "N", value_parser = at_least_one())]
     pub epochs: Option<usize>,
     /// Step size of the optimiser (default: what suits the method).
@@ -100,13 +100,13 @@ pub struct BasicOptions {
     /// Examples per step: slices, chunks of a recording, or stretches of the score (default: what suits the method).
     #[arg(long, value_name = "N")]
     pub batch: Option<usize>,
-    /// Decides everything that is drawn: the same seed gives the same model.
+    /// Random seed: the same seed gives the same model.
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub seed: u64,
     /// Train on the recordings as they are, without drawing other levels, tone, noise, rooms and tempos.
     #[arg(long)]
     pub no_augmentation: bool,
-    /// Where the work runs: auto, cpu, gpu (any graphics card), cuda or metal. `auto` takes a card where it pays; see `agogic devices`.
+    /// Where the work runs: auto, cpu, gpu (any graphics card), cuda or metal. `auto` uses a graphics card where it is faster; see `agogic devices`.
     #[arg(long, default_value = "auto", value_name = "DEVICE")]
     pub device: DeviceChoice,
     /// Where computed features are kept (default: the system's cache folder).
@@ -200,7 +200,7 @@ pub struct ImportArgs {
     /// The model to write.
     #[arg(long, short, value_name = "FILE.safetensors")]
     pub output: PathBuf,
-    /// What the model is called; the name of its file if nothing is said.
+    /// What the model is called; by default, the name of its file.
     #[arg(long)]
     pub name: Option<String>,
     /// Under which terms it may be used.
@@ -231,7 +231,7 @@ pub struct ExperimentArgs {
     /// Folder for the trained models (default: experiment-DATA). Models that are there are tested, not trained again.
     #[arg(long, value_name = "DIR")]
     pub models: Option<PathBuf>,
-    /// Most passes through the data.
+    /// Maximum number of epochs.
     #[arg(long, default_value_t = 20, value_name = "N", value_parser = at_least_one())]
     pub epochs: usize,
     /// What to train with.

@@ -20,13 +20,13 @@ pub struct PieceFiles {
     pub name: String,
     /// The recording.
     pub audio: PathBuf,
-    /// The score: a Standard MIDI File.
+    /// The score.
     pub score: PathBuf,
     /// The true alignment, in any format that [`read_ground_truth`](crate::evaluation::read_ground_truth) knows.
     pub truth: PathBuf,
 }
 
-const REMEDY: &str = "give a folder whose subfolders hold audio.*, score.mid and alignment.*, \
+const REMEDY: &str = "give a folder whose subfolders hold audio.*, score.* and alignment.*, \
                       or a CSV file with the columns audio, score and truth";
 /// What the truth of a piece may be called in its folder, apart from the extension.
 const TRUTH_STEMS: [&str; 3] = ["alignment", "truth", "annotation"];
@@ -34,7 +34,7 @@ const TRUTH_STEMS: [&str; 3] = ["alignment", "truth", "annotation"];
 /// The pieces of `data`, in the order of the manifest or of their names.
 ///
 /// `data` is a CSV manifest (columns audio, score, truth and optionally id; paths relative to its folder), a folder
-/// with such a `manifest.csv`, a folder with one subfolder per piece (`audio.*`, `score.mid`, `alignment.*`), or such
+/// with such a `manifest.csv`, a folder with one subfolder per piece (`audio.*`, `score.*`, `alignment.*`), or such
 /// a piece's folder itself.
 pub fn find_pieces(data: &Path) -> Result<Vec<PieceFiles>> {
     let metadata = std::fs::metadata(data).map_err(|source| Error::io("read", data, source))?;

@@ -43,7 +43,7 @@ impl<'a> Compact<'a> {
         Some((uncompressed?, compressed?))
     }
 
-    /// The type of the next field, none at the end of a structure. Numbers of fields are told by what is added to the last.
+    /// The type of the next field, none at the end of a structure. Field numbers are stored as the difference from the previous one.
     #[expect(clippy::option_option, reason = "damaged, the end, or a field")]
     fn field(&mut self, number: &mut i64) -> Option<Option<u8>> {
         let head = self.take(1)?[0];
@@ -71,7 +71,7 @@ impl<'a> Compact<'a> {
                 let head = self.take(1)?[0];
                 let count = if head >> 4 == 15 { self.varint()? } else { u64::from(head >> 4) };
                 for _ in 0..count {
-                    // Truth in a list takes a byte, as a field it is in the type.
+                    // A boolean takes a byte in a list; as a field it is part of the type.
                     self.skip(if head & 15 <= 2 { 3 } else { head & 15 }, deep.checked_sub(1)?)?;
                 }
             }

@@ -38,9 +38,18 @@ class Window:
         with self.log.open("w") as output:
             self.process = subprocess.Popen([str(binary), *map(str, files)], env=environment, stdout=output, stderr=output)
 
+    def id(self):
+        """The display's number of the window; none before it appears."""
+        found = xdotool("search", "--onlyvisible", "--pid", self.process.pid, "--name", ".", "--all").split()
+        return found[0] if found else ""
+
     def title(self):
-        found = xdotool("search", "--onlyvisible", "--name", ".").split()
-        return xdotool("getwindowname", found[0]) if found else ""
+        window = self.id()
+        return xdotool("getwindowname", window) if window else ""
+
+    def focus(self):
+        """Gives the window the keyboard."""
+        xdotool("windowfocus", "--sync", self.id())
 
     def wait_for(self, words, seconds=30):
         """Waits until the title has these words, then gives the window the keyboard; whether it came to that."""
@@ -51,7 +60,7 @@ class Window:
         while time.monotonic() < end and self.is_alive():
             title = self.title()
             if title and condition(title):
-                xdotool("windowfocus", xdotool("search", "--onlyvisible", "--name", ".").split()[0])
+                self.focus()
                 return True
             time.sleep(0.05)
         return False

@@ -21,7 +21,7 @@ pub struct Fingerprint {
 impl Fingerprint {
     const OF_NOTHING: Self = Self { bytes: 0, fnv1a: 0xcbf2_9ce4_8422_2325 };
 
-    /// Reads a file through. A pipe is refused: it can be read only once, by whoever needs what is in it.
+    /// Reads a file from beginning to end. A pipe is refused: it can be read only once, by whoever needs what is in it.
     pub fn of(ctx: &JobContext, path: &Path) -> Result<Self> {
         let failed = |source| Error::io("read", path, source);
         if !std::fs::metadata(path).map_err(failed)?.is_file() {

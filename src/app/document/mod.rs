@@ -199,6 +199,11 @@ impl Document {
         self.solution.as_ref().is_none_or(|solution| solution.alignment.settings != self.settings)
     }
 
+    /// Whether the session file has everything.
+    pub fn is_saved(&self) -> bool {
+        self.saved_revision == self.revision
+    }
+
     /// What undo would bring back.
     pub fn snapshot(&self) -> Snapshot {
         let (settings, accepted) = (self.settings.clone(), self.accepted.clone());

@@ -117,6 +117,18 @@ const ROLES: &[(FileRole, &[&str])] = &[
     (FileRole::Reference, &["csv", "json", "txt", "align", "match"]),
 ];
 
+/// Whether files of these roles need no recording besides: files of an unknown kind that come with them are left out. Otherwise
+/// one of those may be the recording.
+pub fn need_no_recording(known: &[FileRole]) -> bool {
+    let count = |wanted: FileRole| known.iter().filter(|&&role| role == wanted).count();
+    count(FileRole::Recording) + count(FileRole::Session) > 0 || count(FileRole::Score) > 1
+}
+
+/// Whether a file is MIDI by its name.
+pub fn is_midi_by_name(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| MIDI.iter().any(|midi| extension.eq_ignore_ascii_case(midi)))
+}
+
 /// The extensions that files of these roles have.
 pub fn extensions(roles: &[FileRole]) -> Vec<&'static str> {
     let listed = ROLES.iter().filter(|(role, _)| roles.contains(role));

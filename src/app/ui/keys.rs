@@ -18,7 +18,7 @@ pub const HELP: &[(&str, &str)] = &[
     ("F", "Show everything"),
     ("G, Shift+G or Alt+wheel", "Waveform higher, lower"),
     ("H, Shift+H or Alt+wheel", "Notes taller, lower"),
-    ("Alt+Up, Alt+Down", "Scroll the pitches of taller notes"),
+    ("Alt+Up, Alt+Down", "Scroll the pitches of taller notes, while no onset is selected"),
     ("Alt+0", "Waveform and notes as high as at first"),
     ("D", "Warp as a curve, or as its difference from the reference"),
     ("Home, End", "To the start, to the end"),
@@ -32,17 +32,18 @@ pub const HELP: &[(&str, &str)] = &[
     ("Alt+Left, Alt+Right", "Previous, next note of the selected note's voice"),
     ("R", "Staff along the recording, or wrapped for reading"),
     (", and .", "Move the selected onset or note by 1 ms; with Shift 5 ms, with Ctrl 20 ms"),
-    ("Delete", "Free the selected onset or note"),
+    ("Delete or Backspace", "Free the selected onset or note"),
     ("A, Shift+A", "Call the marked or visible passage right, no longer so"),
     ("K", "Keep the alignment for comparison"),
     ("X", "Hear the other recording at the same bar, and back"),
-    ("Ctrl+Z, Ctrl+Shift+Z", "Undo, redo"),
+    ("Ctrl+Z, Ctrl+Shift+Z or Ctrl+Y", "Undo, redo"),
     ("Ctrl+R", "Align again"),
     ("Ctrl+O, Ctrl+Shift+O", "Open files, open by path"),
     ("Ctrl+S, Ctrl+Shift+S", "Save the session, save as"),
     ("Ctrl+E, Ctrl+P", "Export, save a picture"),
-    ("Ctrl++, Ctrl+-", "Larger, smaller"),
+    ("Ctrl++, Ctrl+-, Ctrl+0", "Text larger, smaller, as at first"),
     ("Esc", "Cancel, close, clear"),
+    ("Ctrl+Q", "Quit"),
     ("F1 or ?", "This list"),
 ];
 
@@ -92,7 +93,8 @@ fn window_keys(state: &AppState) -> Vec<(Modifiers, Key, Command)> {
         (NONE, Key::Questionmark, Command::Show(Dialog::Shortcuts)),
         (NONE, Key::Escape, Command::Escape),
     ];
-    if state.document.is_some() {
+    if let Some(document) = &state.document {
+        let selected = document.selected.is_some();
         let save_as = Dialog::SaveSession { path: state.proposed_session().display().to_string() };
         keys.extend([
             (CTRL_SHIFT, Key::S, Command::Show(save_as)),
@@ -104,16 +106,18 @@ fn window_keys(state: &AppState) -> Vec<(Modifiers, Key, Command)> {
             (SHIFT, Key::Period, Command::Nudge(5.0)),
             (NONE, Key::Comma, Command::Nudge(-1.0)),
             (NONE, Key::Period, Command::Nudge(1.0)),
-            (Modifiers::ALT, Key::ArrowUp, Command::StepNote(1)),
-            (Modifiers::ALT, Key::ArrowDown, Command::StepNote(-1)),
+            (ALT, Key::ArrowUp, if selected { Command::StepNote(1) } else { Command::SetScale(scale.scrolled(-0.25)) }),
+            (
+                ALT,
+                Key::ArrowDown,
+                if selected { Command::StepNote(-1) } else { Command::SetScale(scale.scrolled(0.25)) },
+            ),
             (ALT, Key::ArrowLeft, Command::StepInVoice(-1)),
             (ALT, Key::ArrowRight, Command::StepInVoice(1)),
             (NONE, Key::R, Command::ToggleReading),
             (NONE, Key::Delete, Command::DeleteAnchor),
             (NONE, Key::Backspace, Command::DeleteAnchor),
             (NONE, Key::Space, Command::TogglePlay),
-            (ALT, Key::ArrowUp, Command::SetScale(scale.scrolled(-0.25))),
-            (ALT, Key::ArrowDown, Command::SetScale(scale.scrolled(0.25))),
             (ALT, Key::Num0, Command::SetScale(PaneScale::default())),
             (NONE, Key::ArrowLeft, Command::Scroll(-0.15)),
             (NONE, Key::ArrowRight, Command::Scroll(0.15)),

@@ -111,6 +111,10 @@ pub(super) fn let_go(document: &mut Document, services: &mut Services) {
 
 /// Solving a stretch again, if that is possible with what is known.
 fn section_task(document: &Document, settings: Settings, at_s: f64, preview: bool) -> Option<Task> {
+    // What is around the stretch belongs to another step of the history.
+    if document.is_outdated {
+        return None;
+    }
     let (piece, solution) = (Arc::clone(&document.piece), document.solution.clone()?);
     let listening = Arc::clone(&document.heard.as_ref()?.listening);
     if !can_realign(&solution.alignment, &settings, &listening) {
@@ -280,4 +284,69 @@ fn step_through_history(
         start_aligning(state, services);
     }
     play::new_solution(state, services);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::*;
+    use crate::app::command::Command;
+    use crate::app::preferences::Preferences;
+    use crate::app::update::{apply, events, take_in};
+
+    fn wait(state: &mut AppState, services: &mut Services, until: fn(&AppState) -> bool) {
+        let begun = Instant::now();
+        while !until(state) {
+            assert!(begun.elapsed() < Duration::from_secs(120), "{:?}", state.work);
+            std::thread::sleep(Duration::from_millis(5));
+            take_in(state, services);
+        }
+    }
+
+    fn is_done(state: &AppState) -> bool {
+        let heard = |document: &Document| document.heard.is_some() && document.solution.is_some();
+        state.work.is_none() && state.document.as_ref().is_some_and(heard)
+    }
+
+    #[test]
+    fn a_correction_made_before_a_forgotten_alignment_is_found_again_keeps_all_others() {
+        let (mut state, mut services) = (AppState::new(Preferences::default()), events::tests::services());
+        apply(&mut state, &mut services, Command::OpenDemo);
+        wait(&mut state, &mut services, is_done);
+        let anchor = |state: &AppState, index: usize| {
+            let onset = state.solution().unwrap().onsets[index];
+            Anchor { score_s: onset.score_s, performance_s: onset.performance_s + 0.05 }
+        };
+        // Far apart: solving the stretch around one again does not touch the others.
+        let first = anchor(&state, 5);
+        apply(&mut state, &mut services, Command::PlaceAnchor(first));
+        wait(&mut state, &mut services, is_done);
+        apply(&mut state, &mut services, Command::ClearAnchors);
+        wait(&mut state, &mut services, is_done);
+        // As if a day's work lay in between.
+        let document = state.document.as_mut().unwrap();
+        let (mut past, _) = document.history.undo(document.snapshot()).zip(Some(())).unwrap();
+        (past.solution, past.forgotten) = (None, true);
+        document.history.record(past, "the whole day");
+        apply(&mut state, &mut services, Command::Undo);
+        assert!(state.work.is_some() && state.document.as_ref().unwrap().is_outdated);
+        let last = anchor(&state, state.solution().unwrap().onsets.len() - 5);
+        apply(&mut state, &mut services, Command::PlaceAnchor(last));
+        wait(&mut state, &mut services, is_done);
+        let document = state.document.as_ref().unwrap();
+        assert!(!document.is_outdated);
+        for wanted in [first, last] {
+            let placed = document.solution.as_ref().unwrap().alignment.warp.at(wanted.score_s);
+            assert!((placed - wanted.performance_s).abs() < 0.002, "{wanted:?} is at {placed}");
+        }
+        // A comparison or a cancelled search leave it to be found.
+        apply(&mut state, &mut services, Command::Undo);
+        state.document.as_mut().unwrap().is_outdated = true;
+        state.work = Some(Work::new("Aligning"));
+        apply(&mut state, &mut services, Command::Cancel);
+        assert!(state.notices.iter().any(|notice| notice.text.contains("belongs to a later step")));
+        apply(&mut state, &mut services, Command::ForgetReference);
+        wait(&mut state, &mut services, |state| is_done(state) && !state.document.as_ref().unwrap().is_outdated);
+    }
 }

@@ -12,7 +12,7 @@ use crate::app::document::view_model::{Change, Piece, Reference, Solution};
 use crate::app::document::{Document, Heard, Opening};
 use crate::app::folders::Purpose;
 use crate::app::preferences::NoteColours;
-use crate::app::state::{AppState, Dialog, Notice, Waiting};
+use crate::app::state::{AppState, Dialog, Notice, Waiting, Writing};
 use crate::app::system_dialog::Question;
 use crate::app::work::tasks::Task;
 use crate::app::work::worker::{Event, Slot};
@@ -24,6 +24,13 @@ const FASTEST_ANSWER: Duration = Duration::from_millis(150);
 /// Takes in all events since the last frame.
 pub fn take_in(state: &mut AppState, services: &mut Services) {
     for (slot, event) in services.worker.poll() {
+        take_in_one(state, services, slot, event);
+    }
+}
+
+/// Ends all work before the window closes, and takes in how the last save went.
+pub fn finish(state: &mut AppState, services: &mut Services) {
+    for (slot, event) in services.worker.finish() {
         take_in_one(state, services, slot, event);
     }
 }
@@ -56,6 +63,10 @@ fn take_in_one(state: &mut AppState, services: &mut Services, slot: Slot, event:
             document.note_addition();
             compare::measure(document);
             state.work = None;
+            // The comparison took the place of finding the alignment that belongs here.
+            if document.is_outdated {
+                super::start_aligning(state, services);
+            }
             if let Some(reference) = reference {
                 state.preferences.note_colours = NoteColours::Reference;
                 state.tell(Notice::info(format!("Comparing with {}.", reference.name)));
@@ -65,7 +76,9 @@ fn take_in_one(state: &mut AppState, services: &mut Services, slot: Slot, event:
         Event::Listened(heard) => with_document(state, |document| document.heard = Some(heard)),
         Event::Classified { found, order, discard } => files::classified(state, services, found, order, discard),
         Event::WouldReplace(writing) => {
-            state.save_again = None;
+            if matches!(writing, Writing::Session(_)) {
+                state.saving = None;
+            }
             state.dialog = Some(Dialog::Replace(writing));
         }
         Event::Forgotten => {}
@@ -123,7 +136,7 @@ fn opened(state: &mut AppState, services: &mut Services, piece: Arc<Piece>, refe
     state.transport = state.transport.of_new_piece();
     state.waiting = Waiting::default();
     state.tried = None;
-    (state.after_saving, state.save_again) = (None, None);
+    (state.after_saving, state.saving) = (None, None);
     play::new_solution(state, services);
     services.player.seek(0.0);
     play::mark(state, services, None);
@@ -179,9 +192,8 @@ fn failed(state: &mut AppState, services: &mut Services, slot: Slot, error: &Err
         Slot::Drag => return,
         Slot::Train => tune::ended(state),
         Slot::Sound | Slot::Perform => play::no_soundfont(state, services),
-        // It is tried again after a while.
-        Slot::Autosave => with_document(state, |document| document.autosave_failed = true),
-        Slot::Save => (state.after_saving, state.save_again) = (None, None),
+        Slot::Autosave => return files::not_autosaved(state, error),
+        Slot::Save => (state.after_saving, state.saving) = (None, None),
         _ => {}
     }
     if !matches!(error, Error::Cancelled) {
@@ -279,7 +291,7 @@ pub(super) fn answered(state: &mut AppState, services: &mut Services, question: 
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::time::Instant;
 
     use super::*;
@@ -287,7 +299,7 @@ mod tests {
     use crate::app::preferences::Preferences;
     use crate::app::work::worker::Worker;
 
-    fn services() -> Services {
+    pub fn services() -> Services {
         Services {
             worker: Worker::new(|| {}),
             player: Player::new(Box::new(SimulatedOutput::new(SimulatedClock::default()))),

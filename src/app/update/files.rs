@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use super::{Services, play, relink, tune, with_document};
 use crate::align::result::Alignment;
@@ -10,16 +11,26 @@ use crate::app::document::source::{FileRole, Order, Source, Sources, file_name};
 use crate::app::document::{Document, Opening};
 use crate::app::picture::{Drawing, PictureOptions};
 use crate::app::preferences::Recent;
-use crate::app::state::{Afterwards, AppState, Dialog, Notice, Waiting, Work, Writing};
+use crate::app::state::{Afterwards, AppState, Dialog, Notice, Saving, Waiting, Work, Writing};
 use crate::app::work::classify::Classified;
 use crate::app::work::tasks::{CompareWith, Task};
 use crate::app::work::worker::Slot;
-use crate::app::work::writing::MayReplace;
+use crate::app::work::writing::{MayReplace, absolute};
+use crate::base::error::Error;
+
+/// A save that takes longer waits for its drive.
+const LONGEST_SAVE: Duration = Duration::from_secs(2);
+
+/// How the notice begins that changes could not be made safe.
+const AUTOSAVE_FAILED: &str = "Unsaved changes would be lost in a crash";
 
 /// Does something that would lose changes, or asks first.
 pub(super) fn unless_changed(state: &mut AppState, services: &mut Services, afterwards: Afterwards) {
     if state.is_changed() {
         state.dialog = Some(Dialog::Unsaved(afterwards));
+    } else if state.saving.is_some() && state.after_saving.as_ref() != Some(&afterwards) {
+        // If the save fails the window must still be there. Asking again does not wait for a drive that does not answer.
+        state.after_saving = Some(afterwards);
     } else {
         go_on(state, services, afterwards);
     }
@@ -75,7 +86,10 @@ pub(super) fn classified(
     order: Order,
     discard: bool,
 ) {
-    let Classified { files, guessed } = found;
+    let Classified { files, guessed, ignored } = found;
+    for path in ignored {
+        state.tell(Notice::warning(format!("{} was ignored: its kind is not known.", file_name(&path))));
+    }
     let of_role = |wanted| files.iter().rfind(|(role, _)| *role == wanted).map(|(_, path)| path.clone());
     let (session, reference) = (of_role(FileRole::Session), of_role(FileRole::Reference));
     let (recording, score) = (of_role(FileRole::Recording), of_role(FileRole::Score));
@@ -202,12 +216,22 @@ pub(super) fn write(state: &mut AppState, services: &mut Services, writing: Writ
     let replace = replace || state.may_replace.take().as_deref() == Some(writing.path());
     let sources = document.piece.sources.clone();
     match writing {
-        // Two at once would each take what the other wrote for somebody else's, and the older could come last.
-        Writing::Session(path) if services.worker.is_busy(Slot::Save) => state.save_again = Some((path, replace)),
         Writing::Session(path) => {
+            let path = absolute(&path);
+            // Two at once would each take what the other wrote for somebody else's, and the older could come last.
+            if let Some(saving) = state.saving.as_mut().filter(|saving| saving.path == path) {
+                saving.again = Some(replace);
+                let slow = saving.since.elapsed() > LONGEST_SAVE;
+                let text =
+                    format!("{} is still being saved. Save as (Ctrl+Shift+S) saves elsewhere.", file_name(&path));
+                state.dialog = None;
+                slow.then(|| state.tell(Notice::warning(text)));
+                return;
+            }
             let (session, revision) = (Box::new(document.session()), document.revision);
             let own = document.session_holds.filter(|_| document.session_path.as_ref() == Some(&path));
             let replace = own.filter(|_| !replace).map_or(MayReplace::anything_if(replace), MayReplace::Holding);
+            state.saving = Some(Saving { path: path.clone(), since: Instant::now(), again: None });
             services.worker.start(Task::Save { sources, session, path, revision, replace });
         }
         Writing::Export { format, path } => {
@@ -244,11 +268,12 @@ pub(super) fn saved(state: &mut AppState, services: &mut Services, path: PathBuf
     if state.document.as_ref().is_some_and(Document::is_safe) {
         forget_autosaved(services);
     }
-    if let Some((path, replace)) = state.save_again.take() {
+    if let Some(Saving { path, again: Some(replace), .. }) = state.saving.take() {
         write(state, services, Writing::Session(path), replace);
     } else if let Some(afterwards) = state.after_saving.take() {
         unless_changed(state, services, afterwards);
-    } else if let Some(piece) = state.piece() {
+    } else if let Some(piece) = state.piece().filter(|_| !services.worker.is_busy(Slot::Check)) {
+        // A drive that does not answer keeps one thread, not one for every save.
         services.worker.start(Task::Check(Arc::clone(piece)));
     }
 }
@@ -262,7 +287,16 @@ pub(super) fn discard_left_behind(state: &mut AppState, services: &mut Services)
 /// The session is safe from a crash up to a change.
 pub(super) fn autosaved(state: &mut AppState, services: &mut Services, revision: u64) {
     with_document(state, |document| (document.autosaved_revision, document.autosave_failed) = (revision, false));
+    state.notices.retain(|notice| !notice.text.starts_with(AUTOSAVE_FAILED));
     forget_recovered(state, services);
+}
+
+/// Changes could not be made safe; that is tried again after a while, and said once.
+pub(super) fn not_autosaved(state: &mut AppState, error: &Error) {
+    let Some(document) = &mut state.document else { return };
+    if !std::mem::replace(&mut document.autosave_failed, true) {
+        state.tell(Notice::warning(format!("{AUTOSAVE_FAILED}: {error}.")));
+    }
 }
 
 /// What was recovered is safe elsewhere by now.
@@ -275,7 +309,7 @@ fn forget_recovered(state: &mut AppState, services: &mut Services) {
 /// There is nothing to recover of this window.
 pub(super) fn forget_autosaved(services: &mut Services) {
     if let Some(recovery) = &services.recovery {
-        services.worker.start(Task::Forget(recovery.file().to_owned()));
+        services.worker.start(Task::Forget(recovery.file().clone()));
     }
 }
 
@@ -286,6 +320,6 @@ pub fn autosave(state: &AppState, services: &mut Services) {
     if busy || document.is_safe() {
         return;
     }
-    let Some(path) = services.recovery.as_ref().map(|recovery| recovery.file().to_owned()) else { return };
-    services.worker.start(Task::Autosave { session: Box::new(document.session()), path, revision: document.revision });
+    let Some(file) = services.recovery.as_ref().map(|recovery| recovery.file().clone()) else { return };
+    services.worker.start(Task::Autosave { session: Box::new(document.session()), file, revision: document.revision });
 }

@@ -30,7 +30,7 @@ use super::work::worker::{Slot, Worker};
 use crate::audio::AudioClip;
 use crate::learning::Control;
 
-pub use events::take_in;
+pub use events::{finish, take_in};
 pub use files::{autosave, write_picture};
 pub use play::follow_playhead;
 
@@ -252,7 +252,12 @@ fn cancel(state: &mut AppState, services: &mut Services) {
     services.worker.cancel(Slot::Align);
     (services.opening, state.tried) = (None, None);
     with_document(state, Document::let_go);
-    state.tell(Notice::info("Cancelled. The previous alignment is unchanged."));
+    let is_outdated = state.document.as_ref().is_some_and(|document| document.is_outdated);
+    state.tell(if is_outdated {
+        Notice::warning("Cancelled. The alignment shown belongs to a later step: Ctrl+R aligns again.")
+    } else {
+        Notice::info("Cancelled. The previous alignment is unchanged.")
+    });
 }
 
 /// Closes the dialog. What was to be done after saving is not done.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::writing;
 use crate::align::is_take;
-use crate::app::document::source::{FileRole, Order, role_of};
+use crate::app::document::source::{FileRole, Order, need_no_recording, role_by_name, role_of};
 use crate::score::Score;
 
 /// What files are good for.
@@ -14,6 +14,8 @@ pub struct Classified {
     pub files: Vec<(FileRole, PathBuf)>,
     /// Whether it was guessed which of two MIDI files was played.
     pub guessed: bool,
+    /// Files of unknown kinds, which the others can do without.
+    pub ignored: Vec<PathBuf>,
 }
 
 /// Finds out what files are good for. A MIDI file is a score, unless there is no recording and `order` or another MIDI file says
@@ -21,6 +23,7 @@ pub struct Classified {
 pub fn classify(paths: Vec<PathBuf>, order: Order) -> Classified {
     let with_role = |path: PathBuf| (role_of(&path), writing::absolute(&path));
     let mut files: Vec<(FileRole, PathBuf)> = paths.into_iter().map(with_role).collect();
+    let ignored = leave_out_unknown(&mut files);
     let of_role = |wanted: FileRole| (0..files.len()).filter(|&index| files[index].0 == wanted).collect::<Vec<_>>();
     let (scores, recordings) = (of_role(FileRole::Score), of_role(FileRole::Recording));
     let mut guessed = false;
@@ -40,7 +43,17 @@ pub fn classify(paths: Vec<PathBuf>, order: Order) -> Classified {
     if let Some(take) = take {
         files[take].0 = FileRole::Recording;
     }
-    Classified { files, guessed }
+    Classified { files, guessed, ignored }
+}
+
+/// Takes out files whose kind is unknown, a cover or a text, where nothing says that one is the recording.
+fn leave_out_unknown(files: &mut Vec<(FileRole, PathBuf)>) -> Vec<PathBuf> {
+    let is_unknown = |(role, path): &(FileRole, PathBuf)| *role == FileRole::Recording && role_by_name(path).is_none();
+    let known: Vec<FileRole> = files.iter().filter(|file| !is_unknown(file)).map(|(role, _)| *role).collect();
+    if !need_no_recording(&known) {
+        return Vec::new();
+    }
+    files.extract_if(.., |file| is_unknown(file)).map(|(_, path)| path).collect()
 }
 
 /// Whether the first of two MIDI files is the one that was played rather than written: its onsets keep less to the beat. Where
@@ -116,6 +129,19 @@ mod tests {
             }
         }
         assert!(takes(&classify(vec![score], Order::Performance)).is_empty());
+    }
+
+    #[test]
+    fn files_of_unknown_kinds_are_left_out_where_one_cannot_be_the_recording() {
+        let folder = tempfile::tempdir().unwrap();
+        let [first, second] = ["a.mid", "b.mid"].map(|name| file(folder.path(), name, &[0, 480, 960]));
+        let [audio, cover, bare] = ["a.flac", "cover.jpg", "take"].map(|name| folder.path().join(name));
+        let classified = classify(vec![audio.clone(), first.clone(), cover.clone()], Order::Any);
+        assert_eq!((takes(&classified), &classified.ignored), (vec![audio.as_path()], &vec![cover.clone()]));
+        let classified = classify(vec![first.clone(), second, cover.clone()], Order::Any);
+        assert_eq!((takes(&classified).len(), &classified.ignored), (1, &vec![cover]));
+        let classified = classify(vec![bare.clone(), first], Order::Any);
+        assert_eq!((takes(&classified), &classified.ignored), (vec![bare.as_path()], &Vec::new()));
     }
 
     #[test]

@@ -23,14 +23,14 @@ fn one_piece(files: &[PathBuf]) -> Result<LabelledPiece> {
     let of_role = |role: FileRole, what: &str| {
         let found = files.iter().find(|path| role_of(path) == role).cloned();
         found.ok_or_else(|| {
-            let remedy = "choose a recording, its MIDI score and its true alignment together";
+            let remedy = "choose a recording, its score and its true alignment together";
             Error::unsuitable("the labelled piece", format!("there is no {what} among the files"), remedy)
         })
     };
     let audio = of_role(FileRole::Recording, "recording")?;
     Ok(LabelledPiece::of_files(PieceFiles {
         name: file_name(&audio),
-        score: of_role(FileRole::Score, "MIDI score")?,
+        score: of_role(FileRole::Score, "score")?,
         truth: of_role(FileRole::Reference, "true alignment")?,
         audio,
     }))

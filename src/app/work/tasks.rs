@@ -11,7 +11,7 @@ use crate::align::result::Alignment;
 use crate::align::settings::{Method, Settings};
 use crate::align::{Listening, Performance, Stopwatch, realign};
 use crate::app::document::Heard;
-use crate::app::document::recovery::Leftover;
+use crate::app::document::recovery::{Leftover, RecoveryFile};
 use crate::app::document::relink::Reopened;
 use crate::app::document::session::Session;
 use crate::app::document::source::{Order, Source, Sources};
@@ -179,7 +179,7 @@ pub enum Task {
         /// What.
         session: Box<Session>,
         /// Where.
-        path: PathBuf,
+        file: RecoveryFile,
         /// The last change that is in it.
         revision: u64,
     },
@@ -206,7 +206,7 @@ pub enum Task {
         discard: bool,
     },
     /// Takes away this window's session: nobody needs to recover it.
-    Forget(PathBuf),
+    Forget(RecoveryFile),
     /// Takes away the session of a crashed window: it is safe elsewhere, or not wanted.
     ForgetLeftover(Leftover),
     /// Finds labelled pieces in files or folders.
@@ -435,7 +435,7 @@ pub fn run(ctx: &JobContext, device: &Device, task: Task, tell: &dyn Fn(Event)) 
             })?);
         }
         Task::Save { sources, mut session, path, revision, replace } => {
-            // Of use to a recovery file alone.
+            // Only recovery files need these.
             (session.saved_as, session.saved_holds) = (None, None);
             let writing = Writing::Session(writing::absolute(&path));
             tell(writing::write(ctx, writing, &sources, replace, |path| {
@@ -444,8 +444,8 @@ pub fn run(ctx: &JobContext, device: &Device, task: Task, tell: &dyn Fn(Event)) 
             })?);
         }
         Task::Check(piece) => tell(Event::Checked(writing::changed_files(ctx, &piece)?)),
-        Task::Autosave { session, path, revision } => {
-            session.write(ctx, &path)?;
+        Task::Autosave { session, file, revision } => {
+            file.write(ctx, *session)?;
             tell(Event::Autosaved(revision));
         }
         Task::Dialog(ask) => tell(Event::Picked(system_dialog::wait(ask))),
@@ -460,9 +460,8 @@ pub fn run(ctx: &JobContext, device: &Device, task: Task, tell: &dyn Fn(Event)) 
         Task::Classify { paths, order, discard } => {
             tell(Event::Classified { found: classify(paths, order), order, discard });
         }
-        Task::Forget(path) => {
-            // Gone already is as good.
-            let _ = std::fs::remove_file(path);
+        Task::Forget(file) => {
+            file.remove();
             tell(Event::Forgotten);
         }
         Task::ForgetLeftover(leftover) => {

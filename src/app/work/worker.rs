@@ -279,7 +279,7 @@ impl Worker {
             }
         });
         match spawned {
-            // A dialog of the system cannot be told to close, and what a closing window would warn of nobody reads.
+            // A system dialog cannot be told to close, and nobody reads the warnings of a closing window.
             Ok(thread) if !matches!(slot, Slot::Dialog | Slot::Check) => self.threads.push(thread),
             Ok(_) => {}
             Err(source) => failed(Event::Failed(Error::io("start", "a worker thread", source))),
@@ -297,11 +297,27 @@ impl Worker {
         })
     }
 
-    /// Asks the job in a slot to stop and forgets it.
+    /// Asks the job in a slot to stop and forgets it. What the user has asked to save is saved all the same.
     pub fn cancel(&mut self, slot: Slot) {
-        if let Some(running) = self.running[slot as usize].take() {
+        if let Some(running) = self.running[slot as usize].take().filter(|_| slot != Slot::Save) {
             running.ctx.cancel();
         }
+    }
+
+    /// Asks all jobs to stop, but for a save, and waits until they have; a drive that no longer answers is not waited for. Gives
+    /// what the save has to tell.
+    pub fn finish(&mut self) -> Vec<(Slot, Event)> {
+        for (slot, running) in self.running.iter_mut().enumerate() {
+            if let Some(running) = running.take_if(|_| slot != Slot::Save as usize) {
+                running.ctx.cancel();
+            }
+        }
+        let begun = Instant::now();
+        while begun.elapsed() < LONGEST_GOODBYE && self.threads.iter().any(|thread| !thread.is_finished()) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        self.threads.clear();
+        self.poll()
     }
 
     /// Asks the job in a slot to stop; what it still has to tell is heard.
@@ -342,14 +358,7 @@ fn with_capital(text: &str) -> String {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        for running in self.running.iter().flatten() {
-            running.ctx.cancel();
-        }
-        // What is being written is finished; a drive that no longer answers does not keep the window from closing.
-        let begun = Instant::now();
-        while begun.elapsed() < LONGEST_GOODBYE && self.threads.iter().any(|thread| !thread.is_finished()) {
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        self.finish();
     }
 }
 

@@ -90,7 +90,7 @@ fn changed(ctx: &JobContext, path: &Path, known: Fingerprint) -> Result<Option<S
 }
 
 /// As seen from anywhere.
-pub(super) fn absolute(path: &Path) -> PathBuf {
+pub fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 

@@ -12,7 +12,7 @@ use crate::base::time::{ANALYSIS_RATE, samples_to_seconds, seconds_to_samples};
 /// The longest recording taken: the longest opera has room, and the clip stays below 3 GB.
 const LONGEST_HOURS: usize = 8;
 
-/// A file below this size that holds more than this was made of silence to fill memory: no codec that is read here makes music so small.
+/// A file below this size that holds more than this is silence that would fill memory, or speech: that is 18 kbit/s.
 const SMALL_BYTES: u64 = 10 << 20;
 const LONGEST_OF_SMALL_S: usize = 75 * 60;
 

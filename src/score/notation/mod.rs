@@ -11,7 +11,6 @@ mod liberties;
 mod manuscript;
 mod mei;
 mod musicxml;
-mod namespaces;
 mod numbers;
 mod order;
 mod playing;
@@ -21,6 +20,7 @@ mod to_score;
 mod tremolo;
 pub mod written;
 mod xml;
+mod xml_cost;
 
 use std::path::Path;
 use std::sync::Arc;

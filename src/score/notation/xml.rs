@@ -5,17 +5,13 @@ use std::path::Path;
 
 use roxmltree::{Document, Node, ParsingOptions};
 
-use super::namespaces;
+use super::xml_cost;
 use crate::base::error::{Error, Result};
 
 /// Largest XML text that is read, in bytes: an opera has about 80 MB.
 pub(crate) const LARGEST_XML_BYTES: u64 = 96 << 20;
 /// Most elements and texts in it: each takes about 60 bytes of memory.
 const MOST_NODES: u32 = 4_000_000;
-/// Most attributes of one element: they are compared with one another.
-const MOST_ATTRIBUTES: usize = 500;
-/// Most attributes of all elements.
-const MOST_ATTRIBUTES_IN_ALL: usize = 3_000_000;
 
 const REMEDY: &str = "export it again from the notation program";
 
@@ -77,8 +73,7 @@ pub(super) fn condense(text: &str) -> String {
 
 /// Parses a text that is not too large for its memory.
 pub(super) fn parse<'a>(name: &Path, text: &'a str) -> Result<Document<'a>> {
-    check_declarations(name, text)?;
-    check_attributes(name, text)?;
+    check(name, text)?;
     let options = ParsingOptions { allow_dtd: true, nodes_limit: MOST_NODES, ..ParsingOptions::default() };
     Document::parse_with_options(text, options).map_err(|e| match e {
         roxmltree::Error::NodesLimitReached => {
@@ -95,38 +90,16 @@ fn without_place(error: &roxmltree::Error) -> String {
     message.rsplit_once(" at ").map_or(message.clone(), |(what, _)| what.to_owned())
 }
 
-/// Entities of a file's own are the way to make a small file large, namespaces in namespaces to make it slow.
-fn check_declarations(name: &Path, text: &str) -> Result<()> {
+/// Entities of a file's own are the way to make a small file large, attributes and namespaces to make it slow.
+fn check(name: &Path, text: &str) -> Result<()> {
     if text.contains("<!ENTITY") {
         let cause = "it declares entities of its own";
         return Err(Error::unsupported(name, cause, "save it with the text in place of the entities"));
     }
-    if namespaces::are_too_many(text) {
-        return Err(Error::limit(name, "it declares too many namespaces within one another", REMEDY));
+    match xml_cost::excess(text) {
+        Some(cause) => Err(Error::limit(name, cause, REMEDY)),
+        None => Ok(()),
     }
-    Ok(())
-}
-
-fn check_attributes(name: &Path, text: &str) -> Result<()> {
-    let (mut in_tag, mut of_tag, mut of_all) = (false, 0, 0);
-    for byte in text.bytes() {
-        match byte {
-            b'<' => (in_tag, of_tag) = (true, 0),
-            b'>' => in_tag = false,
-            b'=' if in_tag => {
-                of_tag += 1;
-                of_all += 1;
-            }
-            _ => {}
-        }
-        if of_tag > MOST_ATTRIBUTES || of_all > MOST_ATTRIBUTES_IN_ALL {
-            let cause = format!(
-                "an element may have {MOST_ATTRIBUTES} attributes and the file {MOST_ATTRIBUTES_IN_ALL}, but it has more"
-            );
-            return Err(Error::limit(name, cause, "check that this is the score"));
-        }
-    }
-    Ok(())
 }
 
 /// The usual questions to an element.

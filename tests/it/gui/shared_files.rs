@@ -1,9 +1,10 @@
 //! Files that somebody else changes while a window is open on them: another window, another program, the system.
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use agogic::Anchor;
-use agogic::window::{AppState, Command, Dialog, Severity};
+use agogic::window::{Afterwards, AppState, Command, Dialog, Severity};
 use egui_kittest::kittest::Queryable;
 
 use super::{Bench, demo_files, folder, open};
@@ -47,7 +48,7 @@ fn of_two_windows_on_one_session_neither_overwrites_what_the_other_saved_without
     correct(&mut second, 40);
     second.apply(Command::SaveSession);
     second.wait("the question", |state| matches!(state.dialog, Some(Dialog::Replace(_))));
-    second.harness.get_by_label_contains("another window or program has changed it");
+    second.harness.get_by_label_contains("probably in another window or program");
     assert_eq!(std::fs::read(&session).unwrap(), of_first);
     assert!(second.read(AppState::is_changed));
     // Each window's unsaved work is safe in a slot of its own.
@@ -135,7 +136,7 @@ fn saving_twice_at_once_writes_the_last_change_and_asks_nothing() {
     for index in [40, 60, 80] {
         press(index);
     }
-    bench.wait("saving", |state| !state.is_changed() && state.save_again.is_none() && state.work.is_none());
+    bench.wait("saving", |state| !state.is_changed() && state.saving.is_none() && state.work.is_none());
     assert_eq!(bench.read(|state| state.dialog.clone()), None, "nobody else has written to it");
     assert_eq!(saved(&session), 4, "the last save counts");
 }
@@ -145,9 +146,90 @@ fn saving_and_quitting_does_not_wait_for_the_drive_of_the_recording() {
     let folder = folder();
     let (mut bench, _) = opened(folder.path());
     correct(&mut bench, 20);
-    bench.apply(Command::SaveAnd(agogic::window::Afterwards::Quit));
+    // A save that is not followed by anything looks for the recording, and says that it is gone.
+    std::fs::remove_file(folder.path().join("performance.ogg")).unwrap();
+    bench.apply(Command::SaveAnd(Afterwards::Quit));
     bench.wait("quitting", |state| state.quit);
     assert!(!bench.read(AppState::is_changed));
+    assert!(!bench.read(|state| warned(state, "performance.ogg")));
+}
+
+/// A pipe that takes what fits into it and then waits for somebody to read.
+#[cfg(unix)]
+fn full_pipe(folder: &Path) -> (PathBuf, std::fs::File) {
+    let pipe = folder.join("pipe.agogic");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let reader = std::fs::OpenOptions::new().read(true).write(true).open(&pipe).unwrap();
+    (pipe, reader)
+}
+
+#[cfg(unix)]
+#[test]
+fn a_save_that_hangs_keeps_the_session_neither_from_being_saved_elsewhere_nor_the_window_from_closing() {
+    let folder = folder();
+    let [audio, score, _] = demo_files(folder.path());
+    let mut bench = Bench::new(folder.path(), vec![audio, score]);
+    bench.wait_until_aligned();
+    let (pipe, reader) = full_pipe(folder.path());
+    bench.apply(Command::Keep);
+    bench.apply(Command::SaveSessionAs(pipe.clone()));
+    // Longer than a save takes.
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_millis(2500) {
+        bench.harness.step();
+    }
+    assert!(bench.read(|state| state.saving.is_some()), "the session fits into the pipe");
+    bench.apply(Command::SaveSessionAs(pipe));
+    assert!(bench.read(|state| warned(state, "pipe.agogic is still being saved")));
+    // Nothing that was corrected would be lost, but what is being saved may be.
+    bench.apply(Command::Quit);
+    assert!(!bench.read(|state| state.quit), "a save that fails must be heard of");
+    let elsewhere = folder.path().join("elsewhere.agogic");
+    bench.apply(Command::SaveSessionAs(elsewhere.clone()));
+    bench.wait("quitting", |state| state.quit);
+    assert!(elsewhere.is_file() && bench.read(|state| state.saving.is_none()));
+    drop(reader);
+}
+
+#[cfg(unix)]
+#[test]
+fn whoever_quits_twice_does_not_wait_for_a_save_and_can_recover_what_it_had() {
+    let folder = folder();
+    let [audio, score, _] = demo_files(folder.path());
+    let mut bench = Bench::new(folder.path(), vec![audio, score]);
+    bench.wait_until_aligned();
+    let (pipe, reader) = full_pipe(folder.path());
+    bench.apply(Command::Keep);
+    bench.wait("autosave", |state| open(state).autosaved_revision == open(state).revision);
+    bench.apply(Command::SaveSessionAs(pipe));
+    bench.apply(Command::Quit);
+    assert!(!bench.read(|state| state.quit));
+    bench.apply(Command::Quit);
+    assert!(bench.read(|state| state.quit));
+    // The drive comes back only after the window has given up.
+    let release = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_secs(12));
+        drop(reader);
+    });
+    bench.close();
+    assert!(folder.path().join("home/recovery-0.agogic").is_file());
+    release.join().unwrap();
+}
+
+#[test]
+fn a_save_that_is_under_way_when_the_window_closes_is_finished() {
+    let folder = folder();
+    let (mut bench, session) = opened(folder.path());
+    let before = std::fs::read(&session).unwrap();
+    // Nothing that asks a question: an alignment is kept to compare with.
+    bench.apply(Command::Keep);
+    {
+        let mut window = bench.harness.state().borrow_mut();
+        window.as_mut().unwrap().apply(Command::SaveSession);
+    }
+    bench.close();
+    assert_ne!(std::fs::read(&session).unwrap(), before);
+    assert!(!folder.path().join("home/recovery-0.agogic").exists());
 }
 
 #[cfg(unix)]
@@ -175,8 +257,16 @@ fn an_autosave_that_failed_is_said_and_tried_again() {
     std::fs::create_dir(&slot).unwrap();
     correct(&mut bench, 20);
     bench.wait("the failure", |state| open(state).autosave_failed);
-    assert!(bench.read(|state| state.notices.iter().any(|notice| notice.severity == Severity::Error)));
+    assert!(bench.read(|state| warned(state, "would be lost in a crash")));
     assert!(bench.read(|state| !open(state).is_safe()));
+    // Said once: who has dismissed it is not told again by the next attempt.
+    bench.apply(Command::Dismiss(0));
+    bench.harness.state().borrow_mut().as_mut().unwrap().autosave_now();
+    for _ in 0..100 {
+        bench.harness.step();
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert!(!bench.read(|state| warned(state, "would be lost in a crash")));
     std::fs::remove_dir(&slot).unwrap();
     bench.wait("another attempt", |state| open(state).is_safe());
     assert!(slot.is_file());

@@ -106,12 +106,13 @@ fn replace_ui(ui: &mut Ui, state: &AppState, writing: &Writing, commands: &mut V
     ui.set_width(420.0);
     ui.heading(format!("Replace {}?", file_name(writing.path())));
     let folder = writing.path().parent().unwrap_or(writing.path());
-    let session = state.document.as_ref().and_then(|document| document.session_path.as_deref());
-    ui.label(if session == Some(writing.path()) {
-        "It is not as this window read or saved it: another window or program has changed it. Replacing it discards those changes."
-            .to_owned()
-    } else {
-        format!("{} already contains a file with this name. Its contents will be lost.", folder.display())
+    let own = state.document.as_ref().filter(|document| document.session_path.as_deref() == Some(writing.path()));
+    ui.label(match own.map(|document| document.session_holds) {
+        Some(Some(_)) => "This session file has changed since this window last read or saved it, probably in another window or program. \
+             Replacing it discards those changes."
+            .to_owned(),
+        Some(None) => "Agogic cannot tell whether this session file was changed elsewhere. Replacing it discards such changes.".to_owned(),
+        None => format!("{} already contains a file with this name. Its contents will be lost.", folder.display()),
     });
     ui.add_space(8.0);
     ui.horizontal(|ui| {

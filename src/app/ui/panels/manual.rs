@@ -55,7 +55,7 @@ pub(super) fn manual_ui(ui: &mut Ui, commands: &mut Vec<Command>) {
     }
 }
 
-/// Has the manual open on a page, by its file in the book.
+/// Makes the manual open at a page, given by its file name in the book.
 pub(super) fn choose(ui: &Ui, path: &str) {
     if let Some(index) = pages().iter().position(|page| page.path == path) {
         ui.data_mut(|data| data.insert_temp(chosen_page(), index));

@@ -102,7 +102,11 @@ fn history_buttons(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
 
 fn item(ui: &mut Ui, label: &str, keys: &str, enabled: bool, command: Command, commands: &mut Vec<Command>) {
     ui.set_min_width(210.0);
-    let button = Button::new(label).shortcut_text(RichText::new(keys).color(Palette::of(ui).soft_ink));
+    let mut button = Button::new(label);
+    // An empty one would be part of the button's name.
+    if !keys.is_empty() {
+        button = button.shortcut_text(RichText::new(keys).color(Palette::of(ui).soft_ink));
+    }
     if ui.add_enabled(enabled, button).clicked() {
         commands.push(command);
         ui.close();

@@ -14,7 +14,7 @@ pub(super) fn open_ui(ui: &mut Ui, state: &AppState, recording: &str, score: &st
     ui.set_width(520.0);
     ui.heading("Open by path");
     ui.label(
-        "A recording or a MIDI performance and its MIDI score; or one file alone: a session (.agogic), another recording of the same score, a reference. \
+        "A recording or a MIDI performance and its score; or one file alone: a session (.agogic), another recording of the same score, a reference. \
          Files can also be dropped on the window.",
     );
     let (mut recording, mut score) = (recording.to_owned(), score.to_owned());

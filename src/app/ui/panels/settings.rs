@@ -170,7 +170,7 @@ fn device_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
 /// A choice among the models of a kind.
 fn model_ui(ui: &mut Ui, state: &AppState, kind: ModelKind, now: Option<&str>, commands: &mut Vec<Command>) {
     let (name, hint, shipped): (_, _, &[&str]) = match kind {
-        ModelKind::Ear => ("Ear", EAR_HINT, &[SHIPPED_EAR]),
+        ModelKind::Ear => ("Ear", EAR_HINT, &[SHIPPED_EAR, "small"]),
         ModelKind::Extractor => ("Extractor", EXTRACTOR_HINT, &["mel", "cqt", "chroma"]),
     };
     let shown = now.map_or_else(|| "None".to_owned(), |model| file_name(model.as_ref()));

@@ -32,8 +32,9 @@ const UNTRAINED: [(FeatureKind, &str); 3] = [
     (FeatureKind::Chroma, "new, on chroma"),
     (FeatureKind::Mel, "new, on mel bands"),
 ];
-const SHIPPED: [(&str, ModelKind); 4] = [
+const SHIPPED: [(&str, ModelKind); 5] = [
     (SHIPPED_EAR, ModelKind::Ear),
+    ("small", ModelKind::Ear),
     ("mel", ModelKind::Extractor),
     ("cqt", ModelKind::Extractor),
     ("chroma", ModelKind::Extractor),
@@ -114,11 +115,11 @@ fn pieces_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         if ui.add_enabled(ready, compact("Add this piece")).on_hover_text(hint).clicked() {
             commands.push(Command::AddCurrent);
         }
-        let hint = "A recording, its MIDI score and its true alignment, chosen together; or a CSV list of such.";
+        let hint = "A recording, its score and its true alignment, chosen together; or a CSV list of such.";
         if ui.add(compact("Files…")).on_hover_text(hint).clicked() {
             commands.push(Command::Ask(Question::AddLabelled));
         }
-        let hint = "A folder with one subfolder per piece: audio.*, score.mid, alignment.csv.";
+        let hint = "A folder with one subfolder per piece: audio.*, score.*, alignment.*.";
         if ui.add(compact("Folder…")).on_hover_text(hint).clicked() {
             commands.push(Command::Ask(Question::AddLabelledFolder));
         }

@@ -1,6 +1,7 @@
 //! Calling passages right.
 
-use crate::app::state::{AppState, Notice};
+use crate::app::notice::Notice;
+use crate::app::state::AppState;
 
 /// The marked stretch, or what is visible, is right, or no longer said to be.
 pub(super) fn accept(state: &mut AppState, right: bool) {

@@ -6,7 +6,8 @@ use super::{Services, play};
 use crate::app::command::Command;
 use crate::app::document::Document;
 use crate::app::document::kept::{Kept, describe};
-use crate::app::state::{AppState, Notice, Work};
+use crate::app::notice::Notice;
+use crate::app::state::{AppState, Work};
 use crate::app::system_dialog::Question;
 use crate::app::work::tasks::{CompareWith, Task};
 

@@ -7,7 +7,8 @@ use super::{Services, play};
 use crate::app::document::Document;
 use crate::app::document::kept::Kept;
 use crate::app::document::source::Source;
-use crate::app::state::{AppState, Notice};
+use crate::app::notice::Notice;
+use crate::app::state::AppState;
 use crate::app::work::tasks::Task;
 use crate::audio::AudioClip;
 

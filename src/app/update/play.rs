@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use super::{Services, hear};
 use crate::app::document::view_model::Piece;
+use crate::app::notice::Notice;
 use crate::app::playback::{Click, CountIn, Mix, OutputDevice, PlayerNews, Tracks};
-use crate::app::state::{AppState, Notice, Transport};
+use crate::app::state::{AppState, Transport};
 use crate::app::work::tasks::Task;
 use crate::app::work::worker::Slot;
 use crate::audio::AudioClip;

@@ -9,8 +9,9 @@ use crate::app::document::Opening;
 use crate::app::document::kept::Kept;
 use crate::app::document::relink::Reopened;
 use crate::app::document::source::file_name;
+use crate::app::notice::Notice;
 use crate::app::preferences::Recent;
-use crate::app::state::{AppState, Dialog, Notice, Work};
+use crate::app::state::{AppState, Dialog, Work};
 use crate::app::work::tasks::Task;
 
 /// Reads a session and looks for its files; `saved_as` is none for what a crash has left.

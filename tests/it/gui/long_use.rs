@@ -5,6 +5,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use agogic::window::Command;
 use agogic::window::tuning::Start;
@@ -18,16 +19,26 @@ const HOURS: &str = "AGOGIC_LONG_USE";
 /// What the process holds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Held {
+    /// Memory but for the undo history, which has a bound of its own.
     megabytes: f64,
     descriptors: usize,
     threads: usize,
 }
 
-fn held() -> Held {
+fn held(bench: &Bench) -> Held {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
     let pages: f64 = statm.split_whitespace().nth(1).unwrap().parse().unwrap();
     let count = |folder: &str| std::fs::read_dir(folder).unwrap().count();
-    Held { megabytes: pages * 4096.0 / 1e6, descriptors: count("/proc/self/fd"), threads: count("/proc/self/task") }
+    let megabytes = pages * 4096.0 / 1e6 - history(bench).1;
+    Held { megabytes, descriptors: count("/proc/self/fd"), threads: count("/proc/self/task") }
+}
+
+/// Steps and megabytes of the undo history.
+fn history(bench: &Bench) -> (usize, f64) {
+    bench.read(|state| {
+        let (steps, solutions, settings) = open(state).history.size();
+        (steps, (solutions + settings) as f64 / 1e6)
+    })
 }
 
 /// What a piece was worked on with.
@@ -50,10 +61,12 @@ fn open_another(bench: &mut Bench, files: Vec<PathBuf>) {
     });
 }
 
-/// A quarter of an hour with one piece: every onset in turn is dragged, the alignment found again, taken back or kept; it is heard, saved,
-/// exported, and opened again as a session.
-fn quarter(bench: &mut Bench, files: &[PathBuf], number: usize, done: &mut Done) {
-    open_another(bench, files.to_vec());
+/// A quarter of an hour with one piece: every onset in turn is dragged, the alignment found again, taken back or kept; it is heard, saved
+/// and exported. With files it begins by opening them, and ends by opening the session; without, it goes on with what is open.
+fn quarter(bench: &mut Bench, files: Option<&[PathBuf]>, number: usize, done: &mut Done) {
+    if let Some(files) = files {
+        open_another(bench, files.to_vec());
+    }
     let session = bench.folder.join("today.agogic");
     let onsets = bench.read(|state| state.solution().unwrap().onsets.len());
     bench.apply(Command::ToggleLoop);
@@ -86,11 +99,8 @@ fn quarter(bench: &mut Bench, files: &[PathBuf], number: usize, done: &mut Done)
         done.played_s += 20.0;
     }
     bench.apply(Command::ToggleLoop);
-    bench.read(|state| {
-        let (steps, solutions, settings) = open(state).history.size();
-        let megabytes = (solutions + settings) as f64 / 1e6;
-        done.history = (done.history.0.max(steps), done.history.1.max(megabytes));
-    });
+    let (steps, megabytes) = history(bench);
+    done.history = (done.history.0.max(steps), done.history.1.max(megabytes));
     let _ = std::fs::remove_file(&session);
     bench.apply(Command::SaveSessionAs(session.clone()));
     bench.wait("saving", |state| !state.is_changed());
@@ -98,8 +108,10 @@ fn quarter(bench: &mut Bench, files: &[PathBuf], number: usize, done: &mut Done)
     let _ = std::fs::remove_file(&export);
     bench.apply(Command::Export { format: Format::Csv, path: export.clone() });
     bench.wait("exporting", |_| export.is_file());
-    open_another(bench, vec![session]);
-    done.opened += 2;
+    if files.is_some() {
+        open_another(bench, vec![session]);
+        done.opened += 2;
+    }
 }
 
 fn fine_tune(bench: &mut Bench, folder: &Path) {
@@ -113,6 +125,20 @@ fn fine_tune(bench: &mut Bench, folder: &Path) {
     bench.wait("training", |state| state.tuning.outcome.is_some() && state.work.is_none());
 }
 
+/// What is held once it is no more than before: a thread that has told its last may still be ending.
+fn settled(bench: &mut Bench, before: Option<&Held>) -> Held {
+    let begun = Instant::now();
+    loop {
+        bench.harness.step();
+        let now = held(bench);
+        let is_more = before.is_some_and(|before| now.threads > before.threads || now.descriptors > before.descriptors);
+        if !is_more || begun.elapsed() > Duration::from_secs(10) {
+            return now;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
 /// The whole day: `cargo test --test it -- --ignored --nocapture a_day_of_work`.
 #[test]
 #[ignore = "needs a process to itself: the next test runs three hours of it"]
@@ -123,15 +149,20 @@ fn a_day_of_work_takes_no_more_than_its_first_hours() {
     let mut bench = Bench::new(folder.path(), Vec::new());
     bench.wait_until_aligned();
     let mut day = Vec::new();
-    println!("| hour | memory | descriptors | threads | pieces opened | drags solved | heard | largest undo history |");
+    println!(
+        "| hour | memory without the undo history | descriptors | threads | pieces opened | drags solved | heard | undo history |"
+    );
     println!("|---|---|---|---|---|---|---|---|");
     for hour in 1..=hours {
         let mut done = Done::default();
+        // First many pieces, then one for the rest of the day.
+        let files = [audio.clone(), score.clone()];
+        let is_morning = hour <= hours.div_ceil(2);
         for number in 0..4 {
-            quarter(&mut bench, &[audio.clone(), score.clone()], hour * 4 + number, &mut done);
+            quarter(&mut bench, is_morning.then_some(files.as_slice()), hour * 4 + number, &mut done);
         }
         fine_tune(&mut bench, folder.path());
-        let now = held();
+        let now = settled(&mut bench, day.get(1));
         println!(
             "| {hour} | {:.0} MB | {} | {} | {} | {} | {:.0} min | {} steps, {:.1} MB |",
             now.megabytes,
@@ -147,9 +178,9 @@ fn a_day_of_work_takes_no_more_than_its_first_hours() {
     }
     // The first hours fill caches and what the allocator keeps.
     assert!(hours > 2, "there is nothing to compare the first hours with");
-    let (settled, end) = (day[1], day[hours - 1]);
-    assert_eq!((end.descriptors, end.threads), (settled.descriptors, settled.threads), "{day:?}");
-    assert!(end.megabytes < 1.1 * settled.megabytes + 10.0, "{day:?}");
+    let (begin, end) = (day[1], day[hours - 1]);
+    assert_eq!((end.descriptors, end.threads), (begin.descriptors, begin.threads), "{day:?}");
+    assert!(end.megabytes < 1.1 * begin.megabytes + 10.0, "{day:?}");
     println!("{hours} hours of work");
 }
 

@@ -7,7 +7,8 @@ use eframe::egui::{self, Button, Response, RichText, TextEdit, Ui, vec2};
 use super::{about, export_window, manual, open_dialog, picture_dialog, relink_dialog, shortcuts};
 use crate::app::command::Command;
 use crate::app::document::source::file_name;
-use crate::app::state::{Afterwards, AppState, Dialog, Severity, Writing};
+use crate::app::notice::Severity;
+use crate::app::state::{Afterwards, AppState, Dialog, Writing};
 use crate::app::system_dialog::Question;
 use crate::app::ui::theme::Palette;
 

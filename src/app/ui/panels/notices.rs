@@ -4,7 +4,8 @@ use eframe::egui::{self, Align2, Color32, CornerRadius, Frame, Margin, ProgressB
 
 use crate::app::command::Command;
 use crate::app::document::source::Order;
-use crate::app::state::{AppState, Severity};
+use crate::app::notice::Severity;
+use crate::app::state::AppState;
 use crate::app::ui::theme::Palette;
 
 const WIDTH: f32 = 420.0;

@@ -83,6 +83,10 @@ fn without_place(error: &str) -> &str {
 struct Native(Window);
 
 impl eframe::App for Native {
+    fn logic(&mut self, ctx: &egui::Context, _: &mut eframe::Frame) {
+        self.0.logic(ctx);
+    }
+
     fn ui(&mut self, ui: &mut egui::Ui, _: &mut eframe::Frame) {
         self.0.ui(ui);
     }

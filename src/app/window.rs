@@ -97,6 +97,37 @@ impl Window {
         update::apply(&mut self.state, &mut self.services, command);
     }
 
+    /// What goes on whether or not the window can be seen: to be called before every frame, and now and then while it is
+    /// minimised or covered.
+    pub fn logic(&mut self, ctx: &egui::Context) {
+        if !self.begun {
+            self.begun = true;
+            let files = std::mem::take(&mut self.files);
+            self.apply(if files.is_empty() {
+                Command::OpenDemo
+            } else {
+                Command::OpenIn(Order::PerformanceFirst, files)
+            });
+        }
+        self.place(ctx);
+        update::take_in(&mut self.state, &mut self.services);
+        update::follow_playhead(&mut self.state, &mut self.services);
+        self.ask_before_closing(ctx);
+        self.autosave_soon(ctx);
+        update::forget_old_news(&mut self.state);
+        if self.state.notices.iter().any(|notice| notice.severity == Severity::Info) {
+            ctx.request_repaint_after(TOLD_FOR);
+        }
+        let title = self.state.title();
+        if title != self.shown_title {
+            ctx.send_viewport_cmd(egui::ViewportCommand::Title(title.clone()));
+            self.shown_title = title;
+        }
+        if self.state.quit {
+            ctx.send_viewport_cmd(egui::ViewportCommand::Close);
+        }
+    }
+
     /// One frame.
     pub fn ui(&mut self, ui: &mut Ui) {
         let ctx = ui.ctx().clone();
@@ -136,18 +167,6 @@ impl Window {
     }
 
     fn before_painting(&mut self, ctx: &egui::Context) {
-        if !self.begun {
-            self.begun = true;
-            let files = std::mem::take(&mut self.files);
-            self.apply(if files.is_empty() {
-                Command::OpenDemo
-            } else {
-                Command::OpenIn(Order::PerformanceFirst, files)
-            });
-        }
-        self.place(ctx);
-        update::take_in(&mut self.state, &mut self.services);
-        update::follow_playhead(&mut self.state, &mut self.services);
         if let Some((options, replace)) = self.state.picture.take() {
             let drawing = Box::new(self.picture(ctx, &options));
             update::write_picture(&self.state, &mut self.services, drawing, options, replace);
@@ -158,15 +177,16 @@ impl Window {
             self.apply(Command::Welcome(None));
             self.apply(Command::Open(dropped));
         }
+    }
+
+    /// A window that is closed with unsaved changes asks first, and where it can be seen.
+    fn ask_before_closing(&mut self, ctx: &egui::Context) {
         let unsaved = self.state.is_changed() || self.state.saving.is_some();
         if ctx.input(|input| input.viewport().close_requested()) && !self.state.quit && unsaved {
             ctx.send_viewport_cmd(egui::ViewportCommand::CancelClose);
+            ctx.send_viewport_cmd(egui::ViewportCommand::Minimized(false));
+            ctx.send_viewport_cmd(egui::ViewportCommand::Focus);
             self.apply(Command::Quit);
-        }
-        self.autosave_soon(ctx);
-        update::forget_old_news(&mut self.state);
-        if self.state.notices.iter().any(|notice| notice.severity == Severity::Info) {
-            ctx.request_repaint_after(TOLD_FOR);
         }
     }
 
@@ -224,16 +244,8 @@ impl Window {
         if (ctx.zoom_factor() - preferences.zoom).abs() > 1e-3 {
             ctx.set_zoom_factor(preferences.zoom);
         }
-        let title = self.state.title();
-        if title != self.shown_title {
-            ctx.send_viewport_cmd(egui::ViewportCommand::Title(title.clone()));
-            self.shown_title = title;
-        }
         let size = ctx.content_rect().size() * ctx.zoom_factor();
         self.state.preferences.window_size = Some([size.x, size.y]);
-        if self.state.quit {
-            ctx.send_viewport_cmd(egui::ViewportCommand::Close);
-        }
     }
 
     fn paint(&mut self, ui: &mut Ui, commands: &mut Vec<Command>) {

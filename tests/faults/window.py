@@ -40,7 +40,7 @@ class Window:
 
     def id(self):
         """The display's number of the window; none before it appears."""
-        found = xdotool("search", "--onlyvisible", "--pid", self.process.pid, "--name", ".", "--all").split()
+        found = xdotool("search", "--all", "--onlyvisible", "--pid", self.process.pid, "--name", ".").split()
         return found[0] if found else ""
 
     def title(self):

@@ -67,7 +67,15 @@ impl Bench {
             .with_size(vec2(1400.0, 880.0))
             .with_max_steps(40)
             .with_context_setup(move |ctx| *made.borrow_mut() = Some(Window::new(ctx, options)))
-            .build_ui_state(|ui, window: &mut SharedWindow| window.borrow_mut().as_mut().unwrap().ui(ui), window);
+            .build_ui_state(
+                |ui, window: &mut SharedWindow| {
+                    let mut window = window.borrow_mut();
+                    let window = window.as_mut().unwrap();
+                    window.logic(ui.ctx());
+                    window.ui(ui);
+                },
+                window,
+            );
         Self { harness, folder: folder.to_owned(), clock }
     }
 

@@ -248,6 +248,27 @@ fn where_nothing_can_be_kept_for_a_crash_the_window_says_so_and_works() {
 }
 
 #[test]
+fn a_window_that_cannot_be_seen_goes_on_working() {
+    let folder = folder();
+    let (bench, session) = opened(folder.path());
+    let (score_s, performance_s) = bench.onset(20);
+    // Minimised or covered: nothing is painted any more.
+    let begun = Instant::now();
+    let moved = Anchor { score_s, performance_s: performance_s + 0.02 };
+    bench.harness.state().borrow_mut().as_mut().unwrap().apply(Command::PlaceAnchor(moved));
+    while bench.read(|state| !open(state).is_safe()) {
+        bench.harness.state().borrow_mut().as_mut().unwrap().logic(&bench.harness.ctx);
+        assert!(begun.elapsed() < Duration::from_secs(60), "nothing was autosaved");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert!(bench.read(|state| state.work.is_none()), "it is solved");
+    let kept: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(folder.path().join("home/recovery-0.agogic")).unwrap()).unwrap();
+    assert_eq!(kept["settings"]["anchors"].as_array().unwrap().len(), 1);
+    assert_eq!(kept["saved_as"].as_str().unwrap(), session.display().to_string());
+}
+
+#[test]
 fn an_autosave_that_failed_is_said_and_tried_again() {
     let folder = folder();
     let mut bench = Bench::new(folder.path(), Vec::new());

@@ -152,6 +152,6 @@ mod tests {
     #[test]
     fn too_few_or_infinite_times_are_refused_in_words() {
         assert!(TimeMap::from_pairs(vec![(0.0, 0.0), (0.0, 1.0)]).unwrap_err().contains("fewer than two"));
-        assert!(TimeMap::from_pairs(vec![(0.0, 0.0), (1.0, f64::NAN)]).unwrap_err().contains("no time"));
+        assert!(TimeMap::from_pairs(vec![(0.0, 0.0), (1.0, f64::NAN)]).unwrap_err().contains("not a valid time"));
     }
 }

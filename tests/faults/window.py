@@ -48,8 +48,10 @@ class Window:
         return xdotool("getwindowname", window) if window else ""
 
     def focus(self):
-        """Gives the window the keyboard."""
-        xdotool("windowfocus", "--sync", self.id())
+        """Puts the window in front and gives it the keyboard."""
+        window = self.id()
+        xdotool("windowraise", window)
+        xdotool("windowfocus", "--sync", window)
 
     def wait_for(self, words, seconds=30):
         """Waits until the title has these words, then gives the window the keyboard; whether it came to that."""

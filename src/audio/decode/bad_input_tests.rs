@@ -196,6 +196,10 @@ fn a_drive_that_goes_away_is_an_error_and_not_a_file_that_is_cut_off() {
         for (error, part) in errors.into_iter().flat_map(|error| [100, 40, 10, 2].map(|part| (error, part))) {
             let after = (bytes.len() - bytes.len() / part) as u64;
             for is_seekable in [true, false] {
+                // Its index is at its end: from a pipe it is refused before that is read.
+                if name == "aac.m4a" && !is_seekable {
+                    continue;
+                }
                 let source = Vanishing { bytes: Cursor::new(bytes.clone()), after, is_seekable, error };
                 let outcome = decode_source(&JobContext::new(), Path::new(name), Box::new(source));
                 let found = outcome.unwrap_err();

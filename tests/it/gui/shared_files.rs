@@ -154,23 +154,23 @@ fn saving_and_quitting_does_not_wait_for_the_drive_of_the_recording() {
     assert!(!bench.read(|state| warned(state, "performance.ogg")));
 }
 
-/// A pipe that takes what fits into it and then waits for somebody to read.
+/// A window on the demo's files, and a pipe that takes what fits into it and then waits for somebody to read.
 #[cfg(unix)]
-fn full_pipe(folder: &Path) -> (PathBuf, std::fs::File) {
+fn beside_a_full_pipe(folder: &Path) -> (Bench, PathBuf, std::fs::File) {
+    let [audio, score, _] = demo_files(folder);
+    let mut bench = Bench::new(folder, vec![audio, score]);
+    bench.wait_until_aligned();
     let pipe = folder.join("pipe.agogic");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let reader = std::fs::OpenOptions::new().read(true).write(true).open(&pipe).unwrap();
-    (pipe, reader)
+    (bench, pipe, reader)
 }
 
 #[cfg(unix)]
 #[test]
 fn a_save_that_hangs_keeps_the_session_neither_from_being_saved_elsewhere_nor_the_window_from_closing() {
     let folder = folder();
-    let [audio, score, _] = demo_files(folder.path());
-    let mut bench = Bench::new(folder.path(), vec![audio, score]);
-    bench.wait_until_aligned();
-    let (pipe, reader) = full_pipe(folder.path());
+    let (mut bench, pipe, reader) = beside_a_full_pipe(folder.path());
     bench.apply(Command::Keep);
     bench.apply(Command::SaveSessionAs(pipe.clone()));
     // Longer than a save takes.
@@ -195,10 +195,7 @@ fn a_save_that_hangs_keeps_the_session_neither_from_being_saved_elsewhere_nor_th
 #[test]
 fn whoever_quits_twice_does_not_wait_for_a_save_and_can_recover_what_it_had() {
     let folder = folder();
-    let [audio, score, _] = demo_files(folder.path());
-    let mut bench = Bench::new(folder.path(), vec![audio, score]);
-    bench.wait_until_aligned();
-    let (pipe, reader) = full_pipe(folder.path());
+    let (mut bench, pipe, reader) = beside_a_full_pipe(folder.path());
     bench.apply(Command::Keep);
     bench.wait("autosave", |state| open(state).autosaved_revision == open(state).revision);
     bench.apply(Command::SaveSessionAs(pipe));

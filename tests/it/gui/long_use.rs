@@ -19,7 +19,7 @@ const HOURS: &str = "AGOGIC_LONG_USE";
 /// What the process holds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Held {
-    /// Memory but for the undo history, which has a bound of its own.
+    /// Memory without the undo history, which has a bound of its own.
     megabytes: f64,
     descriptors: usize,
     threads: usize,
@@ -150,7 +150,7 @@ fn a_day_of_work_takes_no_more_than_its_first_hours() {
     bench.wait_until_aligned();
     let mut day = Vec::new();
     println!(
-        "| hour | memory without the undo history | descriptors | threads | pieces opened | drags solved | heard | undo history |"
+        "| hour | least memory, without the undo history | descriptors | threads | pieces opened | drags solved | heard | undo history |"
     );
     println!("|---|---|---|---|---|---|---|---|");
     for hour in 1..=hours {
@@ -158,11 +158,15 @@ fn a_day_of_work_takes_no_more_than_its_first_hours() {
         // First many pieces, then one for the rest of the day.
         let files = [audio.clone(), score.clone()];
         let is_morning = hour <= hours.div_ceil(2);
+        // The allocator may keep what a training has given back for a while: what is held in earnest is the least of the hour.
+        let mut least = f64::INFINITY;
         for number in 0..4 {
             quarter(&mut bench, is_morning.then_some(files.as_slice()), hour * 4 + number, &mut done);
+            least = least.min(held(&bench).megabytes);
         }
         fine_tune(&mut bench, folder.path());
-        let now = settled(&mut bench, day.get(1));
+        let mut now = settled(&mut bench, day.get(1));
+        now.megabytes = now.megabytes.min(least);
         println!(
             "| {hour} | {:.0} MB | {} | {} | {} | {} | {:.0} min | {} steps, {:.1} MB |",
             now.megabytes,
